@@ -13,7 +13,6 @@ from datetime import UTC, date, datetime
 from pydantic import BaseModel, ConfigDict
 
 from memvault.model.memory import Memory
-from memvault.search.lists.note_list import ListedNote
 from memvault.stores.keyvalue import NOTHING, KeyValueStore, Rows
 from memvault.text.names import Name, frontmatter_names
 from memvault.text.words import name_key
@@ -216,11 +215,6 @@ class Catalogue:
 
     def all(self) -> Iterator[Memory]:
         return (record.memory for record in list(self._records.values()))
-
-    def listed(self) -> Iterator[ListedNote]:
-        """All memories, each with the time at which its file was last saved."""
-        for record in list(self._records.values()):
-            yield ListedNote(record.memory, record.changed_at)
 
     def linking(self, keys: Iterable[str]) -> set[str]:
         """Paths of the notes with a link of one of these keys."""

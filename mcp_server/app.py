@@ -37,7 +37,7 @@ MAX_UNDER_WAY = 64  # requests of one bridge; more wait in its socket until answ
 
 def engine_app(
     mcp: FastMCP,
-    backend: Startup,
+    startup: Startup,
     *,
     policy: AccessPolicy,
     tracker: ActivityTracker,
@@ -56,14 +56,14 @@ def engine_app(
             await serve_bridge(mcp, websocket)
 
     async def healthz(_: Request) -> Response:
-        health = backend.health()
+        health = startup.health()
         status = 503 if health["status"] == "failed" else 200
         return JSONResponse({**health, "version": __version__}, status_code=status)
 
     def metrics(_: Request) -> Response:
-        return Response(backend.metrics.text(), media_type=CONTENT_TYPE_LATEST)
+        return Response(startup.metrics.text(), media_type=CONTENT_TYPE_LATEST)
 
-    backend.watch_clients(tracker)
+    startup.watch_clients(tracker)
 
     client_admin = client_admin_routes(sign_in, policy.public.sessions if policy.public else None)
     web = client_routes(sign_in) if sign_in is not None else []
@@ -74,7 +74,7 @@ def engine_app(
             Route("/healthz", healthz),
             Route("/metrics", metrics),
             WebSocketRoute("/bridge", bridge),
-            Mount("/admin", routes=[*admin_routes(backend, tracker, stop), *client_admin]),
+            Mount("/admin", routes=[*admin_routes(startup, tracker, stop), *client_admin]),
             *web,
             Mount("/", app=mcp_app),
         ],

@@ -46,11 +46,13 @@ from mcp_server.tools.learning import LearningTools
 from mcp_server.tools.listing import ListTools
 from mcp_server.tools.manifest import ManifestTools
 from mcp_server.tools.moving import MoveTools
+from mcp_server.tools.navigation import NavigationTools
 from mcp_server.tools.operations import OperationTools
-from mcp_server.tools.planning import PlanningTools, QuestionTools
+from mcp_server.tools.planning import PlanningTools
+from mcp_server.tools.questions import QuestionTools
 from mcp_server.tools.reasoning import ReasoningTools
 from mcp_server.tools.recall import ConnectorTools, GraphTools, NoteTools, RecallTools
-from mcp_server.tools.status import NavigationTools, SessionTools, StatusTools
+from mcp_server.tools.status import SessionTools, StatusTools
 from mcp_server.tools.store import PreferenceTools, StoreTools
 from mcp_server.tools.toolbox import Toolbox
 from mcp_server.tools.undo import UndoTools

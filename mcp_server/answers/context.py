@@ -9,7 +9,7 @@ from pydantic import Field
 from mcp_server.answers.base import Answer, Lines, Moment, Rounded, Shape, optional, read_from
 from mcp_server.answers.memories import StateShape
 from mcp_server.answers.reasoning import InsightsShape
-from memvault.search.context.forms import Form
+from memvault.search.context.forms import ContextForm
 
 
 class SourceShape(Shape):
@@ -61,7 +61,7 @@ class ContextAnswer(Answer):
     context: str | None = optional()
     tokens_used: int | None = optional()
     tokens_before_distillation: int | None = optional()
-    distillation_applied: Form | None = optional()
+    distillation_applied: ContextForm | None = optional()
     compression_ratio: Rounded | None = optional()
     nodes_retrieved: list[str]
     sources: list[SourceShape] | None = optional()

@@ -31,7 +31,7 @@ _Line = dict[str, Any]
 
 
 def admin_routes(
-    backend: Startup, tracker: ActivityTracker, stop: Callable[[], None]
+    startup: Startup, tracker: ActivityTracker, stop: Callable[[], None]
 ) -> list[Route]:
     """Routes under ``/admin``; they require the token of ``engine.json``.
 
@@ -40,25 +40,25 @@ def admin_routes(
     rebuilding = threading.Lock()
 
     async def status(_: Request) -> Response:
-        return await _answer(backend.status)
+        return await _answer(startup.status)
 
     async def doctor(request: Request) -> Response:
         fix = request.query_params.get("fix") == "true"
-        return await _answer(lambda: {"findings": list(backend.doctor(fix=fix))})
+        return await _answer(lambda: {"findings": list(startup.doctor(fix=fix))})
 
     async def manifest(_: Request) -> Response:
-        return await _answer(backend.write_manifest)
+        return await _answer(startup.write_manifest)
 
     async def rebuild(_: Request) -> Response:
         if not rebuilding.acquire(blocking=False):
             return _refused(StorageError("A rebuild is already running; wait until it is done."))
-        lines = _start_rebuild(backend, tracker, rebuilding)
+        lines = _start_rebuild(startup, tracker, rebuilding)
         return StreamingResponse(_as_ndjson(lines), media_type="application/x-ndjson")
 
     async def hook(request: Request) -> Response:
         client, event = request.path_params["client"], request.path_params["event"]
         data = await request.body()
-        answer = await run_in_threadpool(backend.hook, client, event, data)
+        answer = await run_in_threadpool(startup.hook, client, event, data)
         return Response(answer, status_code=200 if answer is not None else 503)
 
     async def shutdown(_: Request) -> Response:
@@ -92,7 +92,7 @@ def _wire_error(error: MemvaultError) -> dict[str, Any]:
 
 
 def _start_rebuild(
-    backend: Startup, tracker: ActivityTracker, rebuilding: threading.Lock
+    startup: Startup, tracker: ActivityTracker, rebuilding: threading.Lock
 ) -> asyncio.Queue[_Line | None]:
     """Rebuild in a separate thread, which continues if the client leaves.
 
@@ -108,7 +108,7 @@ def _start_rebuild(
     def run() -> None:
         with tracker.visit():
             try:
-                put(_rebuild_outcome(backend, put))
+                put(_rebuild_outcome(startup, put))
             finally:
                 rebuilding.release()
                 put(None)
@@ -123,7 +123,7 @@ async def _as_ndjson(lines: asyncio.Queue[_Line | None]) -> AsyncIterator[bytes]
         yield json.dumps(line).encode() + b"\n"
 
 
-def _rebuild_outcome(backend: Startup, put: Callable[[_Line], None]) -> _Line:
+def _rebuild_outcome(startup: Startup, put: Callable[[_Line], None]) -> _Line:
     """Rebuild, and put progress at most ten times a second; returns ``finished`` or ``error``."""
     last = 0.0
 
@@ -135,7 +135,7 @@ def _rebuild_outcome(backend: Startup, put: Callable[[_Line], None]) -> _Line:
         put({"stage": progress.stage, "done": progress.done, "total": progress.total})
 
     try:
-        outcome = backend.rebuild(report)
+        outcome = startup.rebuild(report)
         return {"finished": to_jsonable_python(outcome, fallback=str)}
     except MemvaultError as error:
         return {"error": _wire_error(error)}

@@ -63,13 +63,13 @@ def run_engine(
     """Serve until a signal, ``/admin/shutdown`` or, with ``idle_exit``, until
     ``settings.idle_exit_seconds`` after the last client left.
 
-    ``assemble`` is called once the vault's lock is held; its backend starts when the engine
+    ``assemble`` is called once the vault's lock is held; the indexes open when the engine
     listens.
 
     Raises:
         EngineUnavailable: another engine serves the vault, or the port is taken.
         InvalidParams: a host other than this machine without a token.
-        MemvaultError: the backend could not start.
+        MemvaultError: the indexes could not be opened.
     """
     if not is_loopback(settings.host) and settings.token is None:
         raise InvalidParams(
@@ -77,13 +77,13 @@ def run_engine(
         )
     state.create()
     with _only_engine(state), bound_socket(settings) as listener:
-        mcp, backend = assemble()
+        mcp, startup = assemble()
         address = _new_address(settings, listener)
-        server = _new_server(settings, state, address, mcp, backend, idle_exit=idle_exit)
+        server = _new_server(settings, state, address, mcp, startup, idle_exit=idle_exit)
         try:
             _serve(server, state, address, listener, on_ready)
         finally:
-            backend.close()
+            startup.close()
             server.force_exit_timer.cancel()
         if server.failure is not None:
             raise server.failure
@@ -143,7 +143,7 @@ def _new_server(
     state: StateFolder,
     address: EngineAddress,
     mcp: FastMCP,
-    backend: Startup,
+    startup: Startup,
     *,
     idle_exit: bool,
 ) -> _EngineServer:
@@ -160,7 +160,7 @@ def _new_server(
         reserve_names(sign_in.registry.names)
     app = engine_app(
         mcp,
-        backend,
+        startup,
         policy=AccessPolicy(settings.host, address.token, client_token, _public(sign_in)),
         tracker=tracker,
         stop=stop,
@@ -182,7 +182,7 @@ def _new_server(
         proxy_headers=client_token is not None or sign_in is not None,
     )
     idle_seconds = settings.idle_exit_seconds if idle_exit else None
-    server = _EngineServer(config, backend, tracker, calls, idle_seconds)
+    server = _EngineServer(config, startup, tracker, calls, idle_seconds)
     return server
 
 
@@ -240,7 +240,7 @@ class _EngineServer(uvicorn.Server):
     """uvicorn, which also reports when it listens, stops when idle, lets tool calls finish first,
     and returns after a signal.
 
-    ``failure`` is the error of a backend that could not start.
+    ``failure`` is the error of indexes that could not be opened.
     """
 
     on_ready: Callable[[], None]
@@ -248,7 +248,7 @@ class _EngineServer(uvicorn.Server):
     def __init__(
         self,
         config: uvicorn.Config,
-        backend: Startup,
+        startup: Startup,
         tracker: ActivityTracker,
         calls: CountRunningCalls,
         idle_seconds: float | None,
@@ -256,7 +256,7 @@ class _EngineServer(uvicorn.Server):
         super().__init__(config)
         self.failure: MemvaultError | None = None
         self.force_exit_timer = _timer(_FORCE_EXIT_SECONDS, _force_exit)
-        self._backend = backend
+        self._startup = startup
         self._tracker = tracker
         self._calls = calls
         self._idle_seconds = idle_seconds
@@ -277,13 +277,13 @@ class _EngineServer(uvicorn.Server):
             self.failure = error
             loop.call_soon(self._stop)
             return
-        loop.call_later(_OPEN_DELAY_SECONDS, self._backend.start, self._fail)
+        loop.call_later(_OPEN_DELAY_SECONDS, self._startup.start, self._fail)
         if self._idle_seconds is not None:
             self._idle_watch = asyncio.create_task(self._stop_when_idle(self._idle_seconds))
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self.force_exit_timer.start()
-        self._backend.wind_down()
+        self._startup.wind_down()
         for server in self.servers:
             server.close()
         deadline = time.monotonic() + _SHUTDOWN_SECONDS

@@ -23,11 +23,10 @@ from mcp_server.hooks.quotations import (
     on_one_line,
     says_something,
 )
-from mcp_server.hooks.replaced_lines import latest_first
+from mcp_server.hooks.replaced_lines import replaced_last
 from mcp_server.hooks.session_quotations import DECIDED, MAX_COMPARED, SessionQuotations
 from memvault.capture.extract import says_little
 from memvault.capture.session_note import path_from
-from memvault.curation.tasks.note_tasks import is_captured
 from memvault.model.errors import MemvaultError
 from memvault.model.memory import Memory
 from memvault.model.note import LineRange, Sentence
@@ -36,6 +35,7 @@ from memvault.reasoning.conflicts import stated_conflicts
 from memvault.search.calibration import CONCERNS, features
 from memvault.text.phrase_vectors import PhraseVectors
 from memvault.vault.parse import parse_note
+from memvault.vault.session_lines import is_captured
 from memvault.verification.claims.claim_sources import outdated_notes
 
 if TYPE_CHECKING:
@@ -217,7 +217,7 @@ class HookRecall:
         texts = [quotation.text for quotation in sessions[:MAX_FROM_SESSIONS]]
         notes = self.at_start(project, " ".join([project or "", *texts]).strip(), client)
         quotations = distinct([*notes[:NOTES_FIRST], *sessions, *notes[NOTES_FIRST:]])
-        ordered = latest_first(quotations, self._vectors.of)
+        ordered = replaced_last(quotations, self._vectors.of)
         from_sessions = [quotation for quotation in ordered if is_captured(quotation.memory)]
         omitted = {id(quotation) for quotation in from_sessions[MAX_FROM_SESSIONS:]}
         return [quotation for quotation in ordered if id(quotation) not in omitted]
@@ -300,7 +300,7 @@ class HookRecall:
             for memory in filter(is_captured, quoted_memories.values())
             for quotation in self.sessions.decided_since(memory)
         ]
-        return latest_first(list(quoted.values()), self._vectors.of, newer[:MAX_COMPARED])
+        return replaced_last(list(quoted.values()), self._vectors.of, newer[:MAX_COMPARED])
 
     def _is_for_start(self, memory: Memory, project: str | None) -> bool:
         if memory.type == "preference":

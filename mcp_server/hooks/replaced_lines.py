@@ -23,7 +23,7 @@ NAMED_MATTER = 0.4  # cosine, if the newer sentence names what it replaces in th
 Embed = Callable[[Iterable[str]], Mapping[str, Vector]]
 
 
-def latest_first(
+def replaced_last(
     quotations: Sequence[Quotation], embed: Embed, newer: Sequence[Quotation] = ()
 ) -> list[Quotation]:
     """The quotations in their order, except that lines of sessions come last and are marked as

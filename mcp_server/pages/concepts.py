@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute
 
 from mcp_server.pages.forms import Form, paged
 from mcp_server.pages.page_actions import by_person
-from mcp_server.pages.seen_notes import versions_of
+from mcp_server.pages.seen_notes import shown_versions
 from mcp_server.pages.shown_changes import lines_by_path
 from mcp_server.pages.site import Site
 from memvault.curation.manifest.concepts import Concept, concept_key, concepts_of
@@ -112,7 +112,7 @@ class MergePage:
         merged = [source for source in named if into is None or source.node_ids != into.node_ids]
         if into is None or not merged:
             raise InvalidParams("Choose at least two notes or concepts to merge.")
-        seen = versions_of(self._site.container, [target.note for target in (into, *named)])
+        seen = shown_versions(self._site.container, [target.note for target in (into, *named)])
         preview = actions.merge(sources, into.node_ids[0], by_person("a preview"), preview=True)
         plan = preview.plan
         by_path, more = lines_by_path(plan)

@@ -27,7 +27,7 @@ from mcp_server.pages.page_actions import (
     line_to_link,
     run_action,
 )
-from mcp_server.pages.seen_notes import versions_of
+from mcp_server.pages.seen_notes import shown_versions
 from mcp_server.pages.site import Site
 from mcp_server.pages.task_answers import TaskAnswer, answers_to
 from memvault.curation.changes.change_text import summary
@@ -106,7 +106,7 @@ class CuratePage:
             by_id = self._site.container.live.catalogue.by_id
             note, merged = by_id(proposal.note_id), merge.arguments if merge else {}
             concerned = [*merged.get("sources", ()), *filter(None, [merged.get("target")])]
-            seen = versions_of(self._site.container, [note, *map(by_id, concerned)])
+            seen = shown_versions(self._site.container, [note, *map(by_id, concerned)])
             shown.append(
                 {
                     "waiting": proposal,
@@ -171,7 +171,7 @@ class CuratePage:
     def _task_view(self, task: CurationTask) -> dict[str, Any]:
         container = self._site.container
         memories = container.live.catalogue.by_ids(task.target_nodes)
-        seen = versions_of(container, memories)  # first: a later edit is noticed
+        seen = shown_versions(container, memories)  # first: a later edit is noticed
         return {
             "seen": seen,
             "name": _task_key(task),

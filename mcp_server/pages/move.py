@@ -8,7 +8,7 @@ from starlette.routing import BaseRoute
 
 from mcp_server.pages.forms import Form
 from mcp_server.pages.page_actions import by_person
-from mcp_server.pages.seen_notes import versions_of
+from mcp_server.pages.seen_notes import shown_versions
 from mcp_server.pages.shown_changes import lines_by_path
 from mcp_server.pages.site import Site
 from memvault.curation.changes.curator import ChangeResult
@@ -28,7 +28,7 @@ class MovePage:
     def _show(self, request: Request) -> Response:
         memory = self._site.box.lookup.memory(request.path_params["id"])
         wanted = request.query_params.get("to", memory.path)
-        seen = versions_of(self._site.container, [memory])
+        seen = shown_versions(self._site.container, [memory])
         try:
             done = self._site.container.actions.move(
                 memory.id, wanted, by_person("a preview"), preview=True

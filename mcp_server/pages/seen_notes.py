@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 UNREADABLE = "unreadable"  # equals no content hash
 
 
-def versions_of(container: Container, memories: Iterable[Memory | None]) -> dict[str, str]:
+def shown_versions(container: Container, memories: Iterable[Memory | None]) -> dict[str, str]:
     """The content hash of each note, by id; read it before the text that the page shows."""
     return {memory.id: _version(container, memory) for memory in memories if memory is not None}
 
 
 def indexed_versions(container: Container, memories: Iterable[Memory]) -> dict[str, str]:
-    """As `versions_of`, for a page that shows the notes as they are indexed.
+    """As `shown_versions`, for a page that shows the notes as they are indexed.
 
     A note that has changed since it was indexed gets a version that no form may send back.
     """

@@ -29,7 +29,7 @@ from memvault.model.errors import (
 )
 from memvault.model.memory import Memory
 from memvault.model.search import Aspect, VerbosityLevel
-from memvault.search.context.forms import Form, ids_of_citation
+from memvault.search.context.forms import ContextForm, ids_of_citation
 
 NOTES_READ = {"low": 5, "normal": 10, "high": 20, "critical": 40}  # by priority
 
@@ -47,7 +47,7 @@ Priority = Annotated[
 ]
 Distillation = Annotated[
     Literal["auto", "raw", "narrative", "structured", "code_focused"],
-    Field(description="Form of the text."),
+    Field(description="ContextForm of the text."),
 ]
 Metadata = Annotated[
     list[Aspect] | None,
@@ -88,7 +88,7 @@ class ContextTools(Tools):
             level=session.level(verbosity_level),
             count=NOTES_READ[priority],
             max_tokens=max_tokens,
-            form=None if distillation_mode == "auto" else Form(distillation_mode),
+            form=None if distillation_mode == "auto" else ContextForm(distillation_mode),
             aspects=include_metadata or (),
         )
         answer, context = await to_thread.run_sync(self._contexts.answer, request, session)

@@ -20,7 +20,7 @@ from memvault.model.state import CognitivePulse
 from memvault.reasoning.insights import EVERY_ASPECT
 from memvault.search.association import with_persons_notes
 from memvault.search.context.distil import Context, ContextBudget, Distiller
-from memvault.search.context.forms import Excerpt, Form
+from memvault.search.context.forms import ContextExcerpt, ContextForm
 from memvault.search.context.outline import Outlines
 from memvault.search.order import boosted_by_session, session_nearness
 from memvault.verification.sensitive_topics import sensitive_topic_of
@@ -42,7 +42,7 @@ class ContextRequest:
     level: VerbosityLevel
     count: int
     max_tokens: int | None
-    form: Form | None
+    form: ContextForm | None
     aspects: Sequence[Aspect]
 
     @property
@@ -205,10 +205,10 @@ class ContextService:
         return TokenBudget(self._box.container.embedder.tokens, self._box.container.live.catalogue)
 
 
-_EMPTY_CONTEXT = Context("", Form.NARRATIVE, 0, 0, 0.0, ())
+_EMPTY_CONTEXT = Context("", ContextForm.NARRATIVE, 0, 0, 0.0, ())
 
 
-def _source(excerpt: Excerpt, state: MemoryState | None) -> SourceShape:
+def _source(excerpt: ContextExcerpt, state: MemoryState | None) -> SourceShape:
     """The source of an excerpt; with its state, thus in a full answer, also with its id."""
     memory = excerpt.memory
     heading = below_title(memory.provenance.own_heading(excerpt.heading), memory.title)

@@ -13,7 +13,7 @@ from mcp_server.tools.arguments import FULL, READS, SessionId
 from mcp_server.tools.toolbox import Tools
 from memvault.model.memory import Lifecycle
 from memvault.model.search import Filters
-from memvault.search.lists.note_list import NoteFilter, list_notes
+from memvault.search.lists.filtered_notes import NoteFilter, list_notes
 
 Folder = Annotated[
     str | None,
@@ -76,7 +76,7 @@ class ListTools(Tools):
             changed_before,
             {key: _text(value) for key, value in (properties or {}).items()},
         )
-        page = list_notes(self._box.container.live.catalogue.listed(), note_filter, limit, cursor)
+        page = list_notes(self._box.container.live.catalogue.records(), note_filter, limit, cursor)
         return ListAnswer.of(
             page,
             memories=[ListedShape.of(note) for note in page.notes],

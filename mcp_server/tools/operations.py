@@ -100,6 +100,7 @@ class OperationTools(Tools):
             )
         adds = operation in (EditOperation.APPEND, EditOperation.PREPEND)
         actions, why = self._box.container.actions, why_of(rationale)
+        # Before the edit, after which the note itself would support what it says.
         done = actions.edit(target, edit, why, preview=True)
         node_id = done.plan.node_ids[0]
         contradicted = self._box.contradicted(

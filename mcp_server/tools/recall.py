@@ -47,7 +47,7 @@ from memvault.model.graph import STATED, GraphEdge, GraphNode, is_uuid
 from memvault.model.memory import Memory
 from memvault.model.provenance import OriginKind
 from memvault.model.search import ChunkHit, Filters, Hit, Mode, VerbosityLevel
-from memvault.search.request import Fitting
+from memvault.search.request import MemoryFilter
 from memvault.search.scope import widened
 from memvault.text.names import NameRank
 from memvault.vault.links import obsidian_address
@@ -202,7 +202,7 @@ class RecallTools(Tools):
             mode=None if mode == "auto" else Mode(mode),
             top_k=top_k,
             scope=scope,
-            fitting=self._memory_filter(filters),
+            memory_filter=self._memory_filter(filters),
             allow_unverified=allow_unverified,
         )
         self._box.record_answer(session, query, result, scope)
@@ -264,7 +264,7 @@ class RecallTools(Tools):
             notice=result.notice,
         )
 
-    def _memory_filter(self, filters: Filters | None) -> Fitting | None:
+    def _memory_filter(self, filters: Filters | None) -> MemoryFilter | None:
         if filters is None or not (filters.johari_quadrants or filters.origins):
             return None
         return lambda memories: self._passing(memories, filters)

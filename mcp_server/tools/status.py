@@ -1,203 +1,24 @@
-"""State and settings; the manifest, the neighbours of a node, and recent notes."""
+"""get_memetic_status, set_verbosity and get_system_instructions."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
-import numpy as np
 from fastmcp.tools import tool
 from pydantic import Field
 
-from mcp_server.answers.base import brief
 from mcp_server.answers.status import (
     CurationTaskShape,
     InstructionsAnswer,
-    ManifestAnswer,
-    NeighbourhoodAnswer,
-    NeighbourShape,
-    RecentAnswer,
-    RecentProject,
-    RecentShape,
     SessionShape,
     StatusAnswer,
     VerbosityAnswer,
 )
 from mcp_server.prompts import ANTIPATTERNS, BEHAVIOURS, FRAGMENT
-from mcp_server.resources.manifest import Manifests
 from mcp_server.runtime.vault_stats import VaultStats
-from mcp_server.tools.arguments import CORE, FULL, READS, TUNES, InProject, SessionId, Verbosity
+from mcp_server.tools.arguments import CORE, FULL, READS, TUNES, SessionId
 from mcp_server.tools.toolbox import Toolbox, Tools
-from memvault.model.errors import InvalidParams
-from memvault.model.memory import MemoryActivity
-from memvault.model.moments import in_utc
-from memvault.model.search import Neighbour, VerbosityLevel
-from memvault.reasoning.insights import neighbours
-from memvault.reasoning.recent_activity import RecentEvent, recent
-from memvault.search.scope import in_scope
-
-DAY = timedelta(hours=24)
-
-NodeId = Annotated[
-    str,
-    Field(
-        min_length=1,
-        max_length=1024,
-        description="Title, alias, file name, path or id of a note; a person, project or #tag.",
-    ),
-]
-Hops = Annotated[int, Field(ge=1, le=3, description="Longest chain of relations.")]
-MaxCount = Annotated[int, Field(ge=1, le=100, description="How many at most.")]
-Since = Annotated[
-    datetime | None,
-    Field(description="Start, ISO 8601; default: 24 hours ago."),
-]
-
-
-class NavigationTools(Tools):
-    """get_graph_manifest, get_neighborhood and get_recent_context."""
-
-    def __init__(self, box: Toolbox) -> None:
-        super().__init__(box)
-        self._manifests = Manifests(lambda: box.container)
-
-    @tool(annotations=READS, tags=FULL, title="Overview")
-    def get_graph_manifest(
-        self, verbosity_level: Verbosity = None, session_id: SessionId = None
-    ) -> ManifestAnswer:
-        """Summarise the memory: projects, most named people and concepts, tags, relations, time
-        span, and a text to keep in your context.
-
-        Call it once at the start, or when you do not know what to ask.
-        """
-        level = self._box.touch(session_id).level(verbosity_level)
-        return self._manifests.answer(level, self._box.meter.of_vault())
-
-    @tool(annotations=READS, tags=FULL, title="Neighbours")
-    def get_neighborhood(
-        self,
-        node_id: NodeId,
-        *,
-        hops: Hops = 2,
-        limit: MaxCount = 20,
-        project: InProject = None,
-        verbosity_level: Verbosity = None,
-        session_id: SessionId = None,
-    ) -> NeighbourhoodAnswer:
-        """List what a note, person, project or tag is related to, strongest first, with the
-        sentences that state it. To answer a question, use graph_query.
-        """
-        session = self._box.touch(session_id)
-        centre = self._box.lookup.node(node_id)
-        edges, by_id = self._box.container.live.graph_view, self._box.container.live.catalogue.by_id
-        scope = self._box.scope(project)
-
-        def in_project(key: str) -> bool:
-            memory = by_id(key)
-            return memory is None or in_scope(memory, scope)
-
-        near = neighbours(
-            centre.id,
-            edges,
-            hops=hops,
-            limit=limit,
-            relevance=lambda keys: self._similarity(centre.id, keys),
-            allowed=in_project if project is not None else lambda _: True,
-        )
-        memories = [neighbour.node.id for neighbour in near if neighbour.node.path is not None]
-        own_id = [centre.id] if centre.path is not None else []
-        self._box.record_shown(session, [*own_id, *memories])
-        level = session.level(verbosity_level)
-        return NeighbourhoodAnswer(
-            id=centre.id,
-            title=centre.name,
-            path=centre.path,
-            neighbors=[_neighbour(neighbour, level) for neighbour in near],
-            total=len(edges.of(centre.id)),
-            pulse=self._box.meter.of([*own_id, *memories]),
-        )
-
-    @tool(annotations=READS, tags=FULL, title="Recent notes")
-    def get_recent_context(
-        self,
-        *,
-        since: Since = None,
-        limit: MaxCount = 20,
-        project: InProject = None,
-        verbosity_level: Verbosity = None,
-        session_id: SessionId = None,
-    ) -> RecentAnswer:
-        """List notes written, changed or read recently, by project; those of this session first.
-
-        To continue where the person, or another assistant, stopped.
-        """
-        session = self._box.touch(session_id)
-        now = datetime.now(UTC)
-        start = in_utc(since) if since is not None else now - DAY
-        if start > now:
-            raise InvalidParams("since must not lie in the future")
-        scope = self._box.scope(project)
-        activity = self._box.container.activity.all()
-        used_here = session.working_set[: limit // 2] if session_id is not None else []
-        records = self._box.container.live.catalogue.records()
-        if project is not None:
-            records = [record for record in records if in_scope(record.memory, scope)]
-        accessed = {key: used.last_accessed for key, used in activity.items() if used.last_accessed}
-        recent_activity = recent(records, accessed, start, limit, used_here)
-        return RecentAnswer(
-            since=start,
-            projects=_by_project(recent_activity.first, activity, session.level(verbosity_level)),
-            total=recent_activity.total,
-            pulse=self._box.meter.of([event.memory.id for event in recent_activity.first]),
-        )
-
-    def _similarity(self, centre: str, keys: Collection[str]) -> Mapping[str, float]:
-        """The cosine of each memory's text with the centre's, in [0, 1], by id."""
-        vectors = self._box.meter.similarity_index.vectors([centre, *keys])
-        centre_vector = vectors.pop(centre, None)
-        with_vector = {key: vector for key, vector in vectors.items() if vector is not None}
-        if centre_vector is None or not with_vector:
-            return {}
-        cosines = np.clip(np.stack(list(with_vector.values())) @ centre_vector, 0.0, 1.0)
-        return dict(zip(with_vector, cosines.tolist(), strict=True))
-
-
-def _neighbour(neighbour: Neighbour, level: VerbosityLevel) -> NeighbourShape:
-    """A neighbour with the fields of this level; the others are None."""
-    hidden = {"outgoing", "relevance"} if level is not VerbosityLevel.FULL_INSIGHTS else set()
-    if level is VerbosityLevel.RAW_ONLY:
-        hidden |= {"kind", "via", "sentence", "stated_in", "line"}
-    elif neighbour.distance == 1:
-        hidden.add("via")
-    shape = NeighbourShape.of(neighbour).model_copy(update=dict.fromkeys(hidden))
-    if level is VerbosityLevel.TEXT_AND_IDS:
-        return shape.model_copy(update={"sentence": brief(neighbour.source.sentence)})
-    return shape
-
-
-def _by_project(
-    events: list[RecentEvent], activity: Mapping[str, MemoryActivity], level: VerbosityLevel
-) -> list[RecentProject]:
-    groups: dict[str | None, list[RecentShape]] = {}
-    for event in events:
-        used = activity.get(event.memory.id)
-        shape = _recent(event, used.access_count if used else 0, level)
-        groups.setdefault(event.memory.project, []).append(shape)
-    return [RecentProject(project=project, memories=shapes) for project, shapes in groups.items()]
-
-
-def _recent(event: RecentEvent, access_count: int, level: VerbosityLevel) -> RecentShape:
-    full = level is VerbosityLevel.FULL_INSIGHTS
-    shape = RecentShape.of(
-        event,
-        working_set=event.in_working_set or None,
-        access_count=access_count if full else None,
-    )
-    if level is VerbosityLevel.RAW_ONLY:
-        return shape.model_copy(update={"type": None, "working_set": None})
-    return shape
-
+from memvault.model.search import VerbosityLevel
 
 Level = Annotated[
     int,

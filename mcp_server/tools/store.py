@@ -36,7 +36,6 @@ from memvault.curation.proposals import ProposalKind
 from memvault.curation.quarantine import QuarantinedText
 from memvault.curation.targets import namesakes
 from memvault.curation.tasks.near_duplicates import MIN_COSINE
-from memvault.curation.tasks.note_tasks import is_captured
 from memvault.model.memory import (
     MAX_CONTENT_CHARS,
     JohariQuadrant,
@@ -46,6 +45,7 @@ from memvault.model.memory import (
 )
 from memvault.model.note import LineRange
 from memvault.reasoning.critique import Contradiction
+from memvault.vault.session_lines import is_captured
 
 MAX_NAMESAKES = 3  # that a notice lists
 MAX_KEYS = 30  # of preferences that an answer lists

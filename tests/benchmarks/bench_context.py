@@ -18,7 +18,7 @@ from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.model.search import Hit
 from memvault.search.context.distil import Context, ContextBudget, Distiller
-from memvault.search.context.forms import Form
+from memvault.search.context.forms import ContextForm
 from memvault.vault.parse import parse_note
 from tests.benchmarks.figures import Figure, median, percentile, show
 from tests.benchmarks.measured_vaults import opened, parser_for
@@ -101,10 +101,10 @@ def found_for(container: Container, question: Question) -> list[Hit]:
 
 def shortened(distiller: Distiller, question: Question, found: Sequence[Hit]) -> Context:
     whole = distiller.distil(
-        question.text, found, ContextBudget(TEXT), Form.NARRATIVE
+        question.text, found, ContextBudget(TEXT), ContextForm.NARRATIVE
     ).source_tokens
     room = ContextBudget(max(100, round(SHARE * whole)))
-    return distiller.distil(question.text, found, room, Form.NARRATIVE)
+    return distiller.distil(question.text, found, room, ContextForm.NARRATIVE)
 
 
 async def calling(container: Container, sampled: list[Question]) -> list[Figure]:

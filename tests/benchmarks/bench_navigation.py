@@ -16,8 +16,8 @@ from pathlib import Path
 from mcp_server.engine.startup import Startup
 from mcp_server.resources.manifest import Manifests
 from mcp_server.runtime.container import Container
+from mcp_server.tools.navigation import NavigationTools
 from mcp_server.tools.planning import PlanningTools
-from mcp_server.tools.status import NavigationTools
 from mcp_server.tools.toolbox import Toolbox
 from memvault.cognition.sessions import Session
 from memvault.model.search import VerbosityLevel

@@ -21,7 +21,7 @@ from memvault.model.provenance import Origin, OriginKind, OriginSpan, Provenance
 from memvault.model.search import FoundBy, Hit, Hop
 from memvault.model.verification import ConflictKind, Evidence, Status, Verification
 from memvault.search.context.distil import Context, ContextBudget, Distiller
-from memvault.search.context.forms import Form, ids_of_citation, tags
+from memvault.search.context.forms import ContextForm, ids_of_citation, tags
 from memvault.search.context.outline import Outlines
 from memvault.search.context.parts import sentences
 from memvault.search.context.scoring import Scores
@@ -110,7 +110,7 @@ class Notes:
         return [Hit(self.memories[path], each) for path, each in zip(paths, given_, strict=True)]
 
     def context(
-        self, query: str, *paths: str, room: int = 400, form: Form | None = None
+        self, query: str, *paths: str, room: int = 400, form: ContextForm | None = None
     ) -> Context:
         return self.distiller.distil(query, self.found(*paths), ContextBudget(room), form)
 
@@ -166,7 +166,7 @@ def assert_traceable(context: Context, notes: Notes) -> None:
             assert all(line.strip() in data.decode() for line in code.block.text.split("\n"))
 
 
-@pytest.mark.parametrize("form", [None, *Form])
+@pytest.mark.parametrize("form", [None, *ContextForm])
 @pytest.mark.parametrize("room", [100, 160, 400, 8192])
 def test_every_form_quotes_word_for_word_and_keeps_the_budget(notes, embedder, form, room):
     context = notes.context("Who leads the repair of the wall?", *ALL, room=room, form=form)
@@ -182,7 +182,7 @@ def test_of_listed_notes_the_first_sentence_of_each_is_quoted_before_any_second(
     for hit in found:
         hit.relevance, hit.found_by = 1.0, FoundBy.LIST
     room = ContextBudget(95)
-    context = notes.distiller.distil("What is new?", found, room, Form.NARRATIVE)
+    context = notes.distiller.distil("What is new?", found, room, ContextForm.NARRATIVE)
     firsts = ["Bread is baked at four in the morning.", "The wall keeps the storm waves out",
               "Every night the server copies the database."]  # fmt: skip
     places = [context.text.index(first) for first in firsts]
@@ -200,7 +200,7 @@ def test_of_a_day_that_is_past_all_that_its_note_says_comes_first(notes):
     query, calendar = "What happened on 9 March 2026?", Calendar(date(2026, 5, 1))
     found = notes.found("9 March.md", "Mill.md", relevances=(1.0, 1.0))
     context = notes.distiller.distil(
-        query, found, ContextBudget(90), Form.NARRATIVE,
+        query, found, ContextBudget(90), ContextForm.NARRATIVE,
         QuestionTime.read(query, calendar),
     )  # fmt: skip
     for sentence in ("Ice gone.", "swept the yard", "4 letters", "Late soup."):
@@ -212,11 +212,11 @@ def test_a_question_for_a_time_gets_the_dates_of_notes(notes):
     notes.add("Regatta.md", "Four boats race around the buoy.\n", date=day)
     query, calendar = "Which races are planned in June?", Calendar(date(2026, 5, 1))
     context = notes.distiller.distil(
-        query, notes.found("Regatta.md"), ContextBudget(90), Form.NARRATIVE,
+        query, notes.found("Regatta.md"), ContextBudget(90), ContextForm.NARRATIVE,
         QuestionTime.read(query, calendar),
     )  # fmt: skip
     assert "date: 2026-06-09" in context.text
-    assert "date:" not in notes.context(query, "Regatta.md", form=Form.NARRATIVE).text
+    assert "date:" not in notes.context(query, "Regatta.md", form=ContextForm.NARRATIVE).text
 
 
 def test_a_budget_that_is_left_over_gets_the_rest_of_the_first_notes_section(notes):
@@ -227,14 +227,14 @@ def test_a_budget_that_is_left_over_gets_the_rest_of_the_first_notes_section(not
               "The band had been asked for eight but played until well after midnight.")  # fmt: skip
     notes.add("Well.md", "\n\n".join(("Ada Berg swept the well in May.", *others)))
     query = "When did Ada Berg sweep the well?"
-    context = notes.context(query, "Well.md", "Bakery.md", form=Form.NARRATIVE)
+    context = notes.context(query, "Well.md", "Bakery.md", form=ContextForm.NARRATIVE)
     assert others[-1] in context.text
     assert "The oven was" not in context.text
 
 
 def test_the_sentence_that_answers_is_kept_and_the_chatter_left_out(notes):
     query = "Who leads the repair of the wall?"
-    context = notes.context(query, *ALL, room=60, form=Form.NARRATIVE)
+    context = notes.context(query, *ALL, room=60, form=ContextForm.NARRATIVE)
     assert "Dana Lund leads the repair until autumn." in context.text
     assert "soup" not in context.text
     assert "1911" not in context.text
@@ -259,12 +259,14 @@ def test_sentences_far_below_the_best_of_their_note_are_left_out(notes, embedder
 
 
 def test_links_and_emphasis_are_shown_as_they_read(notes):
-    context = notes.context("cracks below the waterline", "Harbour wall.md", form=Form.NARRATIVE)
+    context = notes.context(
+        "cracks below the waterline", "Harbour wall.md", form=ContextForm.NARRATIVE
+    )
     assert "Divers found three cracks below the waterline in March." in context.text
 
 
 def test_excerpts_stand_in_the_order_of_the_note_and_memories_by_relevance(notes):
-    context = notes.context("repair costs, divers, bread, flour", *ALL, form=Form.NARRATIVE)
+    context = notes.context("repair costs, divers, bread, flour", *ALL, form=ContextForm.NARRATIVE)
     places = [ALL.index(each.memory.path) for each in context.excerpts]
     assert places == sorted(places)
     for each in context.excerpts:
@@ -275,7 +277,7 @@ def test_excerpts_stand_in_the_order_of_the_note_and_memories_by_relevance(notes
 def test_what_two_notes_say_alike_is_said_once(notes):
     notes.add("Wall again.md", "# Wall again\n\nDana Lund leads the repair until autumn.\n")
     paths = ("Harbour wall.md", "Wall again.md")
-    context = notes.context("Who leads the repair?", *paths, form=Form.NARRATIVE)
+    context = notes.context("Who leads the repair?", *paths, form=ContextForm.NARRATIVE)
     assert context.text.count("Dana Lund leads the repair until autumn.") == 1
 
 
@@ -283,7 +285,7 @@ def test_what_another_note_says_in_nearly_the_same_words_is_left_out(notes):
     notes.add("Wall again.md", "# Wall again\n\nDana Lund leads the repair until the autumn.\n")
     notes.add("Wall first.md", "# Wall first\n\nDana Lund leads the repair until autumn.\n")
     paths = ("Wall first.md", "Wall again.md")
-    context = notes.context("Who leads the repair?", *paths, form=Form.NARRATIVE)
+    context = notes.context("Who leads the repair?", *paths, form=ContextForm.NARRATIVE)
     assert [each.memory.title for each in context.excerpts] == ["Wall first"]
 
 
@@ -302,14 +304,14 @@ def test_a_line_with_a_label_is_said_for_each_note_though_it_is_the_same(notes):
 
 
 def test_a_title_is_above_prose_that_does_not_contain_it(notes):
-    context = notes.context("What is baked at four?", "Bakery.md", form=Form.NARRATIVE)
+    context = notes.context("What is baked at four?", "Bakery.md", form=ContextForm.NARRATIVE)
     assert context.text.startswith("Bakery\nBread is baked at four in the morning.")
     assert context.text.endswith(f"[{context.excerpts[0].tag}]")
 
 
 def test_structured_bullets_have_title_place_and_the_properties_that_matter(notes):
     context = notes.context(
-        "What is the status of the wall?", "Harbour wall.md", form=Form.STRUCTURED
+        "What is the status of the wall?", "Harbour wall.md", form=ContextForm.STRUCTURED
     )
     head, properties, *bullets = context.text.split("\n")
     assert re.fullmatch(r"## Harbour wall \(Harbour wall\.md:\d+-\d+\) \[node_[0-9a-f]{8}\]", head)
@@ -317,7 +319,7 @@ def test_structured_bullets_have_title_place_and_the_properties_that_matter(note
     assert all(line.startswith("- ") for line in bullets)
 
 
-@pytest.mark.parametrize("form", [Form.RAW, Form.NARRATIVE, Form.STRUCTURED])
+@pytest.mark.parametrize("form", [ContextForm.RAW, ContextForm.NARRATIVE, ContextForm.STRUCTURED])
 def test_table_rows_have_their_heads_and_tasks_their_boxes(notes, form):
     notes.add(
         "Keys.md",
@@ -351,7 +353,9 @@ def test_all_rows_of_a_table_are_quoted_for_a_question_that_counts_or_compares_t
 
 
 def test_code_comes_first_and_whole_with_the_sentence_that_introduces_it(notes):
-    context = notes.context("How is the database dumped?", "ops/Backups.md", form=Form.CODE_FOCUSED)
+    context = notes.context(
+        "How is the database dumped?", "ops/Backups.md", form=ContextForm.CODE_FOCUSED
+    )
     lines = context.text.split("\n")
     assert lines[1] == "The command below does it:"
     assert "\n".join(lines[2:6]) == (
@@ -363,7 +367,7 @@ def test_code_comes_first_and_whole_with_the_sentence_that_introduces_it(notes):
 def test_code_too_long_for_the_budget_is_cut_between_lines(notes):
     body = "\n".join(f"value_{number} = compute(first, second, {number})" for number in range(60))
     notes.add("Long.md", f"# Long\n\nThe values:\n\n```python\n{body}\n```\n")
-    context = notes.context("values compute", "Long.md", room=150, form=Form.CODE_FOCUSED)
+    context = notes.context("values compute", "Long.md", room=150, form=ContextForm.CODE_FOCUSED)
     code = context.excerpts[0].code[0].block
     assert 1 < code.text.count("\n") < 60
     assert body.startswith(code.text + "\n")
@@ -374,17 +378,17 @@ def test_code_too_long_for_the_budget_is_cut_between_lines(notes):
 
 def test_fences_are_longer_than_the_backticks_in_the_code(notes):
     notes.add("Fences.md", "# Fences\n\nHow to fence:\n\n````md\n```js\nlet a\n```\n````\n")
-    context = notes.context("how to fence", "Fences.md", form=Form.CODE_FOCUSED)
+    context = notes.context("how to fence", "Fences.md", form=ContextForm.CODE_FOCUSED)
     assert "````md\n```js\nlet a\n```\n````" in context.text
 
 
 @pytest.mark.parametrize(
     ("query", "paths", "room", "form"),
     [
-        ("How is the database dumped?", ("ops/Backups.md",), 400, Form.CODE_FOCUSED),
-        ("When is bread baked?", ("Bakery.md",), 400, Form.RAW),
-        ("Who leads the team?", ("Team.md", "Bakery.md"), 60, Form.STRUCTURED),
-        ("Who leads the repair of the wall?", ("Harbour wall.md", "Bakery.md"), 100, Form.NARRATIVE),
+        ("How is the database dumped?", ("ops/Backups.md",), 400, ContextForm.CODE_FOCUSED),
+        ("When is bread baked?", ("Bakery.md",), 400, ContextForm.RAW),
+        ("Who leads the team?", ("Team.md", "Bakery.md"), 60, ContextForm.STRUCTURED),
+        ("Who leads the repair of the wall?", ("Harbour wall.md", "Bakery.md"), 100, ContextForm.NARRATIVE),
     ],
 )  # fmt: skip
 def test_the_form_follows_from_the_content_when_none_is_asked_for(notes, query, paths, room, form):
@@ -393,7 +397,7 @@ def test_the_form_follows_from_the_content_when_none_is_asked_for(notes, query, 
 
 def test_what_fits_is_given_whole_and_nothing_counts_as_saved(notes):
     context = notes.context("When is bread baked?", "Bakery.md", "Team.md")
-    assert context.form is Form.RAW
+    assert context.form is ContextForm.RAW
     assert context.compression == 0.0
     for sentence in ("The oven was built in 1911.", "Phone: 1234"):
         assert sentence in context.text.replace("\n", " ")
@@ -409,7 +413,7 @@ def test_a_sentence_that_states_a_hop_is_quoted_whatever_its_words(notes):
 
     def quoted_text(hit: Hit) -> str:
         room = ContextBudget(40, terse=True)
-        return notes.distiller.distil(query, [hit], room, Form.NARRATIVE).text
+        return notes.distiller.distil(query, [hit], room, ContextForm.NARRATIVE).text
 
     assert "Bela Nagy" not in quoted_text(plain)
     assert "It is Bela Nagy's own." in quoted_text(led)
@@ -435,7 +439,7 @@ def test_of_a_huge_note_the_passage_that_was_found_is_quoted(notes):
     passage = "Gulls nest on the roof of the customs house. They leave in August."
     found = [Hit(memory, 0.9, heading="Birds", lines=LineRange(5, 5), text=passage)]
     context = notes.distiller.distil(
-        "Where do gulls nest?", found, ContextBudget(200), Form.NARRATIVE
+        "Where do gulls nest?", found, ContextBudget(200), ContextForm.NARRATIVE
     )
     assert "Gulls nest on the roof of the customs house." in context.text
     assert context.excerpts[0].lines == LineRange(5, 5)
@@ -467,19 +471,21 @@ def test_a_terse_budget_counts_the_sources_and_leaves_a_sentence_or_two(notes):
     found = notes.found(*ALL)
     context = notes.distiller.distil("Who leads the repair of the wall?", found, room, None)
     assert len(context.excerpts) == 1
-    assert context.form is Form.NARRATIVE
+    assert context.form is ContextForm.NARRATIVE
     assert context.text.startswith("The wall") or context.text.startswith("Dana")
     assert 0 < context.tokens <= 40
     facts = notes.distiller.distil(
         "lead", notes.found("Team.md"), ContextBudget(200, terse=True), None
     )
-    assert facts.form is Form.NARRATIVE
+    assert facts.form is ContextForm.NARRATIVE
 
 
 def test_where_no_sentence_fits_the_best_one_is_begun(notes, embedder):
     sentence = "Kelp " + " ".join(f"grows by reef number {number}" for number in range(60)) + "."
     notes.add("Kelp.md", f"# Kelp\n\n{sentence}\n")
-    context = notes.context("Where does kelp grow?", "Kelp.md", room=100, form=Form.NARRATIVE)
+    context = notes.context(
+        "Where does kelp grow?", "Kelp.md", room=100, form=ContextForm.NARRATIVE
+    )
     begun, rest = context.text.split(" …")
     assert sentence.startswith(begun.removeprefix("Kelp\n"))
     assert rest.startswith(" [node_")
@@ -513,7 +519,7 @@ NOTE = st.lists(BLOCK, min_size=1, max_size=8).map("\n\n".join)
 @given(
     texts=st.lists(NOTE, min_size=1, max_size=4),
     query=SENTENCE,
-    form=st.sampled_from([None, *Form]),
+    form=st.sampled_from([None, *ContextForm]),
     room=st.integers(min_value=100, max_value=600),
 )
 @example(texts=["Wall wall. Wall wall.\n\n```\nreturn 1\n```"], query="Wall", form=None, room=300)
@@ -640,7 +646,7 @@ def test_the_learning_score_is_the_geometric_mean_modulated_by_affect_and_phase(
     assert score(1.0, 1.0, phi=math.pi) == 0.0
 
 
-@pytest.mark.parametrize("form", [None, *Form])
+@pytest.mark.parametrize("form", [None, *ContextForm])
 def test_a_note_without_text_is_quoted_by_the_properties_that_answer(notes, form):
     notes.add("Bill 17.md", "---\namount: 240 EUR\npaid: no\n---\n", metadata={"amount": "240 EUR"})
     notes.add("Empty.md", "---\nlang: fr\n---\n", metadata={"lang": "fr"})
@@ -652,7 +658,7 @@ def test_a_note_without_text_is_quoted_by_the_properties_that_answer(notes, form
     assert context.excerpts[0].memory.path == "Bill 17.md"
 
 
-@pytest.mark.parametrize("form", [None, *Form])
+@pytest.mark.parametrize("form", [None, *ContextForm])
 def test_a_superseded_note_is_marked_and_gives_way_where_space_is_short(notes, form):
     notes.add("Plan.md", "# Plan\n\nThe wall is repaired with concrete in April.\n")
     notes.add("New plan.md", "# New plan\n\nThe wall is repaired with granite in May.\n")
@@ -705,7 +711,9 @@ def test_notes_with_one_text_and_other_properties_are_each_quoted_once(notes, ro
     for number, path in enumerate(paths, 1):
         text = "Bought for the workshop. Works with the standard battery.\n"
         notes.add(path, text, metadata={"price": 300 * number})
-    context = notes.context("How much was each tool?", *paths, room=room, form=Form.NARRATIVE)
+    context = notes.context(
+        "How much was each tool?", *paths, room=room, form=ContextForm.NARRATIVE
+    )
     assert [each.properties for each in context.excerpts] == [
         ("price: 300",), ("price: 600",), ("price: 900",)]  # fmt: skip
     assert sum(len(each.statements) for each in context.excerpts) == 4  # two and one and one
@@ -714,7 +722,9 @@ def test_notes_with_one_text_and_other_properties_are_each_quoted_once(notes, ro
 def test_the_first_memory_is_quoted_though_sentences_of_others_have_more_words(notes):
     notes.add("Plan.md", "# Plan\n\nIt was put off until the autumn.\n")
     query = "When is the repair of the wall led?"
-    context = notes.context(query, "Plan.md", "Harbour wall.md", room=60, form=Form.STRUCTURED)
+    context = notes.context(
+        query, "Plan.md", "Harbour wall.md", room=60, form=ContextForm.STRUCTURED
+    )
     assert context.excerpts[0].memory.path == "Plan.md"
 
 
@@ -725,7 +735,7 @@ def test_a_budget_that_is_left_is_used_for_less_relevant_sentences(notes):
 
     def quoted_paths(room: int) -> list[str]:
         budget = ContextBudget(room)
-        context = notes.distiller.distil(query, found, budget, Form.NARRATIVE)
+        context = notes.distiller.distil(query, found, budget, ContextForm.NARRATIVE)
         return [each.memory.path for each in context.excerpts]
 
     assert quoted_paths(60) == ["Harbour wall.md"]
@@ -744,7 +754,9 @@ def test_open_tasks_of_the_time_come_before_other_tasks_and_ticked_ones(notes):
     query = "What do I have to do this week?"
     time = QuestionTime.read(query, Calendar(date(2026, 11, 18)))
     room = ContextBudget(30, terse=True)
-    context = notes.distiller.distil(query, notes.found("Tasks.md"), room, Form.NARRATIVE, time)
+    context = notes.distiller.distil(
+        query, notes.found("Tasks.md"), room, ContextForm.NARRATIVE, time
+    )
     assert "Renew the card" in context.text
     assert "accounts" not in context.text
 
@@ -761,7 +773,9 @@ def test_the_persons_sentences_that_name_the_time_that_is_asked_for_come_first(n
     for provenance, comes_first in ((Provenance(), True), (mixed, False)):
         notes.add("Mill.md", text, provenance=provenance)
         found = notes.found("Mill.md")
-        context = notes.distiller.distil(query, found, ContextBudget(40), Form.NARRATIVE, time)
+        context = notes.distiller.distil(
+            query, found, ContextBudget(40), ContextForm.NARRATIVE, time
+        )
         assert ("1871 – Torn down." in context.text) == comes_first
 
 
@@ -773,7 +787,7 @@ def test_a_sentence_under_a_heading_with_a_day_is_of_that_day(notes):
     query = "What did the crew do yesterday?"
     time = QuestionTime.read(query, Calendar(date(2026, 11, 18)))
     found = notes.found("Site log.md")
-    context = notes.distiller.distil(query, found, ContextBudget(30), Form.NARRATIVE, time)
+    context = notes.distiller.distil(query, found, ContextBudget(30), ContextForm.NARRATIVE, time)
     assert "beam h." in context.text
 
 

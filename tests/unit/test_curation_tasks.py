@@ -23,9 +23,9 @@ from memvault.curation.tasks.note_tasks import (
 from memvault.curation.tasks.note_wording import (
     Similarity,
     Title,
+    comparable_title,
     note_wording,
     similarity_of,
-    title_of,
 )
 from memvault.model.change import CurationTask
 from memvault.model.memory import Lifecycle, Memory, id_of_path
@@ -50,7 +50,8 @@ def memory(path: str, text: str = "") -> Memory:
 
 def alike(one: tuple[str, str], other: tuple[str, str]) -> Similarity:
     first, second = (
-        note_wording(title_of(memory(path, text)), text.encode()) for path, text in (one, other)
+        note_wording(comparable_title(memory(path, text)), text.encode())
+        for path, text in (one, other)
     )
     assert similarity_of(first, second) is similarity_of(second, first)
     return similarity_of(first, second)

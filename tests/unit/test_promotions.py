@@ -7,10 +7,11 @@ from datetime import UTC, datetime
 from memvault.capture.extract import extract
 from memvault.capture.session_note import CapturedSession, new_note
 from memvault.capture.transcripts import Turn
-from memvault.curation.tasks.note_tasks import is_captured, promotion
+from memvault.curation.tasks.note_tasks import promotion
 from memvault.model.memory import Memory
 from memvault.vault.frontmatter.properties import memory_of
 from memvault.vault.parse import parse_note
+from memvault.vault.session_lines import is_captured
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 SAID = "We decided to use [[DuckDB]] for reports because it reads Parquet. I prefer short answers."

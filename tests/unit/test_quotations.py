@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mcp_server.hooks.quotations import Quotation, of_excerpt, says_something
-from mcp_server.hooks.replaced_lines import latest_first
+from mcp_server.hooks.replaced_lines import replaced_last
 from memvault.model.memory import Lifecycle, Memory
 from memvault.model.note import LineRange, Vector
 from memvault.search.excerpt import Excerpt
@@ -51,20 +51,20 @@ NEW = said(2, "We moved from Jenkins to Buildkite. (person)")
 def test_a_line_that_a_newer_one_replaces_comes_last_and_is_marked(
     cosine: float, is_marked: bool
 ) -> None:
-    ordered = latest_first([OLD, NEW], alike(cosine))
+    ordered = replaced_last([OLD, NEW], alike(cosine))
     assert [each.text.startswith("(earlier)") for each in ordered] == [False, is_marked]
     assert ordered[-1].key == (OLD if is_marked else NEW).key
 
 
 def test_a_newer_line_is_added_only_where_it_replaces_one() -> None:
-    assert [each.key for each in latest_first([OLD], alike(0.6), [NEW])] == [NEW.key, OLD.key]
-    assert latest_first([NEW], alike(0.6), [OLD]) == [NEW]
-    assert latest_first([OLD], alike(0.1), [NEW]) == [OLD]
+    assert [each.key for each in replaced_last([OLD], alike(0.6), [NEW])] == [NEW.key, OLD.key]
+    assert replaced_last([NEW], alike(0.6), [OLD]) == [NEW]
+    assert replaced_last([OLD], alike(0.1), [NEW]) == [OLD]
 
 
 def test_a_line_that_says_the_same_as_a_newer_one_is_not_marked() -> None:
     same = Quotation(memory(3, "decision"), "Build server: the builds use Jenkins, as before.")
-    assert latest_first([same, OLD], alike(0.9)) == [same, OLD]
+    assert replaced_last([same, OLD], alike(0.9)) == [same, OLD]
 
 
 @pytest.mark.parametrize(

@@ -6,21 +6,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from heapq import nlargest
-from typing import Literal, Protocol
+from typing import Literal
 
 from memvault.model.memory import Memory
+from memvault.search.scope import SavedNote
 
 Happening = Literal["created", "changed", "accessed"]
-
-
-class SavedNote(Protocol):
-    """A note, and when its file was last saved."""
-
-    @property
-    def memory(self) -> Memory: ...
-
-    @property
-    def changed_at(self) -> datetime: ...
 
 
 @dataclass(frozen=True, slots=True)

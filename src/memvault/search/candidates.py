@@ -125,12 +125,12 @@ class CandidateFinder:
             notice = candidates.notice
             return candidates.hits
 
-        if request.fitting is None:
+        if request.memory_filter is None:
             return Candidates(search(limit), notice)
-        fitting = request.fitting
+        memory_filter = request.memory_filter
 
         def fits(hits: Sequence[Hit]) -> list[Hit]:
-            ids = fitting([hit.memory for hit in hits])
+            ids = memory_filter([hit.memory for hit in hits])
             return [hit for hit in hits if hit.memory.id in ids]
 
         hits = widened(search, fits, limit)[:limit]

@@ -46,7 +46,7 @@ from memvault.search.order import (
     verified_first,
 )
 from memvault.search.relations.relation_search import MAX_HOPS
-from memvault.search.request import Candidates, Fitting, SearchRequest
+from memvault.search.request import Candidates, MemoryFilter, SearchRequest
 from memvault.search.scope import MemoryLookup, in_scope
 from memvault.search.times.question_time import asks_for_newest
 from memvault.search.unseen_names import SHARE_ANSWERED, unseen_names
@@ -138,7 +138,7 @@ class Searcher:
         mode: Mode | None = None,
         top_k: int | None = None,
         scope: Scope | None = None,
-        fitting: Fitting | None = None,
+        memory_filter: MemoryFilter | None = None,
         allow_unverified: bool = False,
         max_hops: int = MAX_HOPS,
         patience: float = 0.0,
@@ -148,7 +148,7 @@ class Searcher:
         Args:
             mode: None detects it from the question.
             top_k: number of memories shown at most; None for the mode's own number.
-            fitting: returns the ids of the memories that pass a filter which stores cannot apply.
+            memory_filter: a filter that stores cannot apply.
             allow_unverified: show unverified memories on sensitive topics too.
             patience: seconds to wait for relations that are read for the first time; unless it is
                 0, relations that explain the results are shown too.
@@ -162,7 +162,7 @@ class Searcher:
             query,
             scope or Scope(),
             top_k=top_k,
-            fitting=fitting,
+            memory_filter=memory_filter,
             allow_unverified=allow_unverified,
             max_hops=max_hops,
             patience=patience,

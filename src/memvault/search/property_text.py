@@ -39,7 +39,7 @@ def words_of_key(key: str) -> str:
     return key.replace("_", " ").replace("-", " ")
 
 
-def day_of(key: str, value: object) -> date | None:
+def day_of_property(key: str, value: object) -> date | None:
     """The day that a property states; None if it states none, or a version, such as 1.3.26."""
     moment = None if _VERSION_KEY.search(words_of_key(key)) else read_date(value)
     return moment.date() if moment is not None else None

@@ -11,7 +11,8 @@ from memvault.model.search import Hit, Scope
 from memvault.search.relations.relation_search import MAX_HOPS
 from memvault.search.times.question_time import QuestionTime
 
-Fitting = Callable[[Sequence[Memory]], Collection[str]]
+MemoryFilter = Callable[[Sequence[Memory]], Collection[str]]
+"""Returns the ids of the memories that pass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ class SearchRequest:
     query: str
     scope: Scope = field(default_factory=Scope)
     top_k: int | None = None
-    fitting: Fitting | None = None
+    memory_filter: MemoryFilter | None = None
     allow_unverified: bool = False
     max_hops: int = MAX_HOPS
     patience: float = 0.0
@@ -36,7 +37,7 @@ class SearchRequest:
     @property
     def is_narrowed(self) -> bool:
         """Whether filters choose among the memories."""
-        return self.fitting is not None or self.scope.filters is not None
+        return self.memory_filter is not None or self.scope.filters is not None
 
     @property
     def key(self) -> str:

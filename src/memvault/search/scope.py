@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
-from datetime import date
+from datetime import date, datetime
 from typing import Protocol, TypeVar
 
 from memvault.model.memory import Memory
 from memvault.model.moments import in_utc
 from memvault.model.search import Filters, Scope
+
+
+class SavedNote(Protocol):
+    """A note, and when its file was last saved."""
+
+    @property
+    def memory(self) -> Memory: ...
+
+    @property
+    def changed_at(self) -> datetime: ...
 
 
 class MemoryLookup(Protocol):

@@ -104,7 +104,7 @@ class Mention:
     certain: bool
 
 
-class SentenceWords:
+class MentionText:
     """A text with its word positions; decides which matches are mentions."""
 
     def __init__(self, text: str, *, heading: bool, question: bool) -> None:

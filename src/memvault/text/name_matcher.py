@@ -6,7 +6,7 @@ import threading
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 
-from memvault.text.mentions import Mention, SentenceWords, longest
+from memvault.text.mentions import Mention, MentionText, longest
 from memvault.text.name_book import NameBook, NameChanges
 from memvault.text.names import Name
 from memvault.text.words import composed, some_words, words
@@ -90,7 +90,7 @@ class NameMatcher:
             ]
         if not spans:
             return []
-        sentence = SentenceWords(text, heading=heading, question=question)
+        sentence = MentionText(text, heading=heading, question=question)
         mentions = (
             sentence.mention(first, end, meaning)
             for first, end, meaning in spans

@@ -125,9 +125,10 @@ def title_of(content: str) -> str:
 
 
 def plain_text(markdown: str) -> str:
-    """A line of Markdown without the markup of links, emphasis and code.
+    """A whole line of Markdown without the markup of links, emphasis and code.
 
-    Markup after the first `MAX_MARKED_CHARS` stays.
+    A mark without a counterpart stays, such as in "5 * 3", and so does all markup after the first
+    `MAX_MARKED_CHARS`.
     """
     text = _WIKILINK.sub(lambda match: match["shown"], markdown[:MAX_MARKED_CHARS])
     text = _LINK.sub(lambda match: match["shown"], text)

@@ -35,9 +35,10 @@ def _sentences(text: str) -> Iterator[str]:
 
 
 def readable(text: str) -> str:
-    """A line of Markdown as plain text, without marks and with the shown text of links.
+    """A line of Markdown, or a part of it, without any marks and with the shown text of links.
 
-    A table row of two cells keeps its bar.
+    Marks go even if they have no counterpart, since a sentence may end between two of a pair;
+    `plain_text` keeps those. A table row of two cells keeps its bar.
     """
     if not (_MARK.search(text) or _ITEM.match(text)):
         return " ".join(text.split())

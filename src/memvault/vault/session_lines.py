@@ -1,8 +1,15 @@
-"""Reads the lines of a captured session's note: items below headings, each with its speaker."""
+"""Recognises the note of a captured session, and reads its lines: items below headings, each with
+its speaker."""
 
 from __future__ import annotations
 
+from memvault.model.memory import Memory
 from memvault.vault.compose import bare_lines
+
+
+def is_captured(memory: Memory) -> bool:
+    """Whether hooks captured this session."""
+    return memory.type == "session" and "session" in memory.metadata
 
 
 def items_by_heading(data: bytes) -> dict[str, list[tuple[int, str]]]:

@@ -116,7 +116,7 @@ def independent(first: Claim, second: Claim) -> bool:
     return not (equal and len(first.sentence.split()) > limit)
 
 
-def day_of(claim: Claim) -> date | None:
+def day_of_claim(claim: Claim) -> date | None:
     """The day of a claim: the day of the change that it states, else its note's day."""
     days = [_full_date(amount) for amount in claim.dates if claim.updates]
     return max((day for day in days if day is not None), default=claim.source.day)
@@ -124,7 +124,7 @@ def day_of(claim: Claim) -> date | None:
 
 def is_older(claim: Claim, other: Claim) -> bool:
     """Whether a claim is known to be from an earlier day than the other."""
-    day, other_day = day_of(claim), day_of(other)
+    day, other_day = day_of_claim(claim), day_of_claim(other)
     return day is not None and other_day is not None and day < other_day
 
 

@@ -10,7 +10,7 @@ from memvault.model.memory import MemoryOf
 from memvault.model.provenance import Origin
 from memvault.model.verification import Evidence
 from memvault.vault.compose import bare_lines
-from memvault.verification.agreement import Verdict, compare, day_of, independent, is_older
+from memvault.verification.agreement import Verdict, compare, day_of_claim, independent, is_older
 from memvault.verification.claims.claim_sources import origin_of
 from memvault.verification.claims.claims import Claim
 from memvault.verification.doubt import is_set_apart
@@ -82,9 +82,9 @@ class EvidenceWeigher:
         other_memory = self._memory_of(other.source.note_id)
         if other_memory is not None and other_memory.verified:
             return memory is None or not memory.verified
-        if day_of(claim) is None and memory is not None and self.origin(claim).is_person:
+        if day_of_claim(claim) is None and memory is not None and self.origin(claim).is_person:
             # The person's note without a day says what holds since it was written.
-            day = day_of(other)
+            day = day_of_claim(other)
             return day is None or day >= memory.created_at.date()
         return not is_older(other, claim)
 

@@ -51,7 +51,7 @@ class QuestionTerms:
         return claim.value.kind is self.kind
 
 
-def terms_of(question: str, find_names: FindNames) -> QuestionTerms:
+def question_terms(question: str, find_names: FindNames) -> QuestionTerms:
     """The terms of a question; the words of names are not among its stems."""
     low = " ".join(question.lower().split())
     names = find_names(question, None)

@@ -17,14 +17,14 @@ from memvault.model.note import ChunkSize, LineRange
 from memvault.model.search import Conflict, Hit, Scope
 from memvault.model.verification import ConflictKind, Evidence, Status, Verification
 from memvault.stores.vectors import VectorStore
-from memvault.verification.agreement import Verdict, compare, day_of
+from memvault.verification.agreement import Verdict, compare, day_of_claim
 from memvault.verification.claim_gate import Gate
 from memvault.verification.claims.claim_extraction import Passages
 from memvault.verification.claims.claim_sources import is_claimed, source_of
 from memvault.verification.claims.claims import NAME, Claim, ClaimSource
 from memvault.verification.evidence import MAX_SHOWN, EvidenceWeigher
 from memvault.verification.newer_claims import ChangedAt, newer_claims
-from memvault.verification.question_terms import QuestionTerms, terms_of
+from memvault.verification.question_terms import QuestionTerms, question_terms
 from memvault.verification.sensitive_topics import sensitive_topic_of
 from memvault.verification.vault_names import FindNames
 
@@ -85,7 +85,7 @@ class Verifier:
         self, query: str, hits: Sequence[Hit], scope: Scope | None = None
     ) -> list[Verification]:
         """The verification of each hit, in the same order."""
-        question = terms_of(query, self._find_names)
+        question = question_terms(query, self._find_names)
         answers = [self._answers(question, hit, rank) for rank, hit in enumerate(hits)]
         claims = [claim for hit_claims in answers for claim in hit_claims]
         pool = self.witnesses(claims, scope) if claims else []
@@ -107,7 +107,7 @@ class Verifier:
         In a note with several authors, the person's words are always read, whatever passage was
         found.
         """
-        question = terms_of(query, self._find_names)
+        question = question_terms(query, self._find_names)
         answers = [
             claim
             for rank, hit in enumerate(hits)
@@ -291,10 +291,10 @@ class Verifier:
 
 def _without_undated_copies(claims: Sequence[Claim]) -> list[Claim]:
     """The claims of a note without those that another one repeats with a day."""
-    dated = [claim for claim in claims if day_of(claim) is not None]
+    dated = [claim for claim in claims if day_of_claim(claim) is not None]
     return [
         claim
         for claim in claims
-        if day_of(claim) is not None
+        if day_of_claim(claim) is not None
         or all(compare(claim, dated_claim) is not Verdict.AGREES for dated_claim in dated)
     ]

@@ -80,7 +80,7 @@ class ClientLimits:
 
         Raises RateLimited: names the limit and what to do instead.
         """
-        if why.kind != "client" or plan.kind is ChangeKind.CAPTURED:
+        if not why.by_client or plan.kind is ChangeKind.CAPTURED:
             return
         limits = self._limits()
         today = self._of_clients_today()

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from memvault.curation.origins.sentence_digests import Unit
+from memvault.curation.origins.sentence_digests import SentenceUnit
 from memvault.model.provenance import PERSON, Origin, OriginSpan, Provenance
 
 
 def note_provenance(
-    judged: Sequence[tuple[Unit, Origin]], stamp: str, *, verifiable: bool
+    judged: Sequence[tuple[SentenceUnit, Origin]], stamp: str, *, verifiable: bool
 ) -> Provenance:
     """The provenance of a note, of which each sentence comes with its origin."""
     lines: dict[int, Origin] = {}
     word_chars: dict[Origin, int] = defaultdict(int)
-    own_units: list[Unit] = []
+    own_units: list[SentenceUnit] = []
     spoken_words: list[str] = []
     own_properties: list[str] = []
     foreign_words = {unit.words for unit, origin in judged if not origin.is_person}
@@ -48,7 +48,7 @@ def note_provenance(
 
 
 def _own_parts(
-    judged: Iterable[tuple[Unit, Origin]], lines: Mapping[int, Origin]
+    judged: Iterable[tuple[SentenceUnit, Origin]], lines: Mapping[int, Origin]
 ) -> Iterator[tuple[int, str]]:
     parts: dict[int, str] = defaultdict(str)
     for unit, origin in judged:

@@ -22,7 +22,7 @@ from memvault.curation.origins.note_provenance import note_provenance
 from memvault.curation.origins.renamed_notes import RenamedNotes
 from memvault.curation.origins.sentence_digests import (
     VERIFIED_DIGESTS,
-    Unit,
+    SentenceUnit,
     longest,
     marks_verified,
     units,
@@ -142,7 +142,7 @@ class Provenances:
         return [record for key in _keys(path, note_id) if (record := self._records.get(key))]
 
     def _former_paths(
-        self, sentences: Iterable[Unit], records: Iterable[SentenceOrigins]
+        self, sentences: Iterable[SentenceUnit], records: Iterable[SentenceOrigins]
     ) -> list[str]:
         """The former paths of a note at which others wrote sentences that no record has."""
         digests = {digest for unit in sentences for digest in unit.digests}
@@ -153,7 +153,7 @@ class Provenances:
             if not unknown.isdisjoint(self._records[f"path:{path}"].foreign_digests)
         ]
 
-    def _record_rewriting(self, path: str, judged: Sequence[tuple[Unit, Origin]]) -> None:
+    def _record_rewriting(self, path: str, judged: Sequence[tuple[SentenceUnit, Origin]]) -> None:
         """Record the person's sentences in a note with others', if they replaced many of them."""
         own = longest(unit for unit, origin in judged if unit.is_body and origin.is_person)
         is_mixed = any(not origin.is_person for _, origin in judged)
@@ -379,7 +379,9 @@ def _note_ids(change: Change) -> dict[str, str]:
     return dict(zip(paths, change.node_ids, strict=True)) if is_one_each else {}
 
 
-def _origin(unit: Unit, known: Iterable[SentenceOrigins], *, reframed: bool = True) -> Origin:
+def _origin(
+    unit: SentenceUnit, known: Iterable[SentenceOrigins], *, reframed: bool = True
+) -> Origin:
     """The origin of a sentence: the person, unless a claim of the note names somebody else."""
     origins = (record.of(unit, reframed=reframed) for record in known)
     return next((origin for origin in origins if not origin.is_person), PERSON)

@@ -8,7 +8,12 @@ from collections.abc import Mapping, Sequence, Set
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
-from memvault.curation.origins.sentence_digests import SNIFFED, Unit, increasing, units_and_marks
+from memvault.curation.origins.sentence_digests import (
+    SNIFFED,
+    SentenceUnit,
+    increasing,
+    units_and_marks,
+)
 from memvault.text.words import STOP_WORDS, composed, some_words
 from memvault.verification.claims.amount_words import NUMBER_WORDS, NUMBER_WORDS_ELSEWHERE
 
@@ -65,7 +70,9 @@ def reframed(before: bytes | None, after: bytes | None) -> Reframed:
     )
 
 
-def _changed(old: Sequence[Unit], new: Sequence[Unit]) -> tuple[list[int], list[Unit]]:
+def _changed(
+    old: Sequence[SentenceUnit], new: Sequence[SentenceUnit]
+) -> tuple[list[int], list[SentenceUnit]]:
     """The places of the new sentences that are not kept or may mean something else now, and the
     sentences that the change itself touched."""
     kept_pairs, corrected = _alignment(old, new)
@@ -98,8 +105,8 @@ def _changed(old: Sequence[Unit], new: Sequence[Unit]) -> tuple[list[int], list[
 
 
 def _related(
-    old: Sequence[Unit],
-    new: Sequence[Unit],
+    old: Sequence[SentenceUnit],
+    new: Sequence[SentenceUnit],
     kept_pairs: Sequence[tuple[int, int]],
     corrected: Mapping[int, int],
 ) -> set[int]:
@@ -129,12 +136,15 @@ def _are_related(words: Set[str], removed: Set[str], kept: Set[str]) -> bool:
     return bool(shared) and 2 * len(words & kept) >= min(len(words), len(kept))
 
 
-def _content_words(unit: Unit) -> frozenset[str]:
+def _content_words(unit: SentenceUnit) -> frozenset[str]:
     return frozenset(some_words(composed(unit.text))) - STOP_WORDS
 
 
 def _cut_sections(
-    old: Sequence[Unit], new: Sequence[Unit], staying: Set[int], corrected: Mapping[int, int]
+    old: Sequence[SentenceUnit],
+    new: Sequence[SentenceUnit],
+    staying: Set[int],
+    corrected: Mapping[int, int],
 ) -> set[int]:
     """The sections that lost prose, or in which the words of a sentence were changed."""
     remaining = {unit.written for unit in new}
@@ -148,7 +158,7 @@ def _cut_sections(
 
 
 def _alignment(
-    old: Sequence[Unit], new: Sequence[Unit]
+    old: Sequence[SentenceUnit], new: Sequence[SentenceUnit]
 ) -> tuple[list[tuple[int, int]], dict[int, int]]:
     """The pairs of places of the sentences that are kept, and of those that are corrected.
 
@@ -180,7 +190,7 @@ def _alignment(
     return kept_pairs, corrected
 
 
-def _anchors(old: Sequence[Unit], new: Sequence[Unit]) -> list[tuple[int, int]]:
+def _anchors(old: Sequence[SentenceUnit], new: Sequence[SentenceUnit]) -> list[tuple[int, int]]:
     """The places of the sentences that both versions have once, without those that moved."""
     places, new_places = _single(old), _single(new)
     shared = sorted(
@@ -192,12 +202,12 @@ def _anchors(old: Sequence[Unit], new: Sequence[Unit]) -> list[tuple[int, int]]:
     ]
 
 
-def _single(units: Sequence[Unit]) -> dict[tuple[str, str], int]:
+def _single(units: Sequence[SentenceUnit]) -> dict[tuple[str, str], int]:
     counts = Counter(unit.framed for unit in units)
     return {unit.framed: index for index, unit in enumerate(units) if counts[unit.framed] == 1}
 
 
-def _is_correction(old: Unit, new: Unit) -> bool:
+def _is_correction(old: SentenceUnit, new: SentenceUnit) -> bool:
     """Whether a sentence was corrected in its place rather than replaced by another."""
     if old.frame != new.frame:
         return False
@@ -205,7 +215,7 @@ def _is_correction(old: Unit, new: Unit) -> bool:
     return (before & after).total() > _SAME_WORDS * max(before.total(), after.total())
 
 
-def _keeps_words(old: Unit, new: Unit) -> bool:
+def _keeps_words(old: SentenceUnit, new: SentenceUnit) -> bool:
     """Whether a correction changes only numbers, names and spellings: no denial is one of them."""
     before, after = (Counter(_WORD.findall(unit.text)[1:]) for unit in (old, new))
     first, new_first = ((_WORD.findall(unit.text) or [""])[0] for unit in (old, new))
@@ -233,6 +243,6 @@ def _is_respelt(word: str, other: str) -> bool:
     return SequenceMatcher(None, word, other, autojunk=False).ratio() >= _SAME_SPELLING
 
 
-def _is_rule(unit: Unit) -> bool:
+def _is_rule(unit: SentenceUnit) -> bool:
     """Whether it is a line between sections, which means nothing for the text around it."""
     return unit.is_body and _RULE.fullmatch(unit.text) is not None

@@ -21,7 +21,7 @@ _MIN_LINKING_WORDS = 3  # besides its links, by which a sentence is known whatev
 _PAIRED = ("`", "%%", "~~", "$$")
 
 
-class Unit(NamedTuple):
+class SentenceUnit(NamedTuple):
     """A sentence of one line; a line of the frontmatter is one, too.
 
     Attributes:
@@ -109,12 +109,12 @@ class Unit(NamedTuple):
         return unequal or any(text.count(mark) % 2 for mark in _PAIRED)
 
 
-def units(data: bytes) -> Iterator[Unit]:
+def units(data: bytes) -> Iterator[SentenceUnit]:
     """The sentences of a note, line by line; lines of ASCII punctuation alone are left out."""
     return (unit for unit in units_and_marks(data) if unit.says_something)
 
 
-def units_and_marks(data: bytes) -> Iterator[Unit]:
+def units_and_marks(data: bytes) -> Iterator[SentenceUnit]:
     """The sentences of a note, and its lines of punctuation alone."""
     lines = bare_lines(data.decode("utf-8", "replace"))
     head = _frontmatter_lines(lines)
@@ -135,7 +135,9 @@ def units_and_marks(data: bytes) -> Iterator[Unit]:
         for part in [line] if number <= head else sentences_in(line):
             if part.strip():
                 written = written_form(part)
-                unit = Unit(number, written, before, number > head, part, *place, around, below)
+                unit = SentenceUnit(
+                    number, written, before, number > head, part, *place, around, below
+                )
                 yield unit
                 before = written if unit.says_something else before
 
@@ -172,7 +174,7 @@ def says_verified(data: bytes) -> bool:
     return any(map(marks_verified, units(data)))
 
 
-def marks_verified(unit: Unit) -> bool:
+def marks_verified(unit: SentenceUnit) -> bool:
     return not unit.is_body and unit.words == _VERIFIED
 
 
@@ -219,11 +221,11 @@ def read_alike(before: bytes, after: bytes) -> bool:
     return [unit.words for unit in units(before)] == [unit.words for unit in units(after)]
 
 
-def _has_link(unit: Unit) -> bool:
+def _has_link(unit: SentenceUnit) -> bool:
     return "](" in unit.text or "[[" in unit.text
 
 
-def _moved(old: Sequence[Unit], new: Sequence[Unit]) -> list[Unit]:
+def _moved(old: Sequence[SentenceUnit], new: Sequence[SentenceUnit]) -> list[SentenceUnit]:
     """The sentences that both versions have once, in another order."""
     places, counts = {u.written: k for k, u in enumerate(old)}, Counter(u.written for u in old)
     new_counts = Counter(unit.written for unit in new)
@@ -254,7 +256,7 @@ def fingerprint(before: bytes, after: bytes) -> tuple[str, ...]:
     return longest(unit for unit in units(before) if unit.is_body and unit.written in remaining)
 
 
-def longest(sentences: Iterable[Unit]) -> tuple[str, ...]:
+def longest(sentences: Iterable[SentenceUnit]) -> tuple[str, ...]:
     """The digests of the longest of these sentences."""
     longest_first = sorted(sentences, key=lambda unit: -len(unit.words))
     return tuple(dict.fromkeys(unit.digest for unit in longest_first))[:_FINGERPRINT_SENTENCES]

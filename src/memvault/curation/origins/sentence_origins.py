@@ -6,7 +6,7 @@ import copy
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from memvault.curation.origins.sentence_digests import Unit
+from memvault.curation.origins.sentence_digests import SentenceUnit
 from memvault.model.change import FileChange
 from memvault.model.provenance import PERSON, Origin
 
@@ -126,7 +126,7 @@ class SentenceOrigins:
                 if reframing.change == change:
                     reframing.is_valid = valid
 
-    def of(self, unit: Unit, *, reframed: bool = True) -> Origin:
+    def of(self, unit: SentenceUnit, *, reframed: bool = True) -> Origin:
         """The origin of a sentence; ``reframed`` is False for that of its first writer."""
         digests = [digest for digest in unit.digests if digest in self.origins] or [unit.digest]
         origins = [self._of_added(digest) for digest in digests]
@@ -154,12 +154,12 @@ class SentenceOrigins:
     def reframing_changes(self) -> set[str]:
         return {found.change for several in self.reframings.values() for found in several}
 
-    def is_late(self, unit: Unit) -> bool:
+    def is_late(self, unit: SentenceUnit) -> bool:
         """Whether the sentence was added or reframed after the person had verified the note."""
         is_late = any(d in self.late and not self._is_adopted(d) for d in unit.digests)
         return is_late or any(reframing.is_late for reframing in self._reframings_of(unit))
 
-    def is_reframed(self, unit: Unit) -> bool:
+    def is_reframed(self, unit: SentenceUnit) -> bool:
         """Whether a client's change moved or reframed the sentence."""
         return bool(self._reframings_of(unit))
 
@@ -168,7 +168,7 @@ class SentenceOrigins:
             return PERSON
         return self.origins.get(digest, self.whole or PERSON)
 
-    def _reframings_of(self, unit: Unit) -> list[Reframing]:
+    def _reframings_of(self, unit: SentenceUnit) -> list[Reframing]:
         """The changes that moved or reframed this sentence; none where it is as it was."""
         reframings = self._valid_reframings(unit.digest) if self.reframings else []
         own_places = set(reframings[0].own_places) if reframings else set()

@@ -22,7 +22,6 @@ from memvault.curation.tasks.note_tasks import (
     Orphans,
     ages_from,
     finished_projects,
-    is_captured,
     malformed,
     missing_notes,
     orphan,
@@ -36,6 +35,7 @@ from memvault.model.errors import MemvaultError
 from memvault.model.memory import Memory
 from memvault.reasoning.conflicts import stated_conflicts
 from memvault.stores.graph_view import GraphView
+from memvault.vault.session_lines import is_captured
 from memvault.verification.claims.claim_sources import outdated_notes
 
 MAX_SUGGESTED = 20  # orphans with a suggested note: as many as are shown

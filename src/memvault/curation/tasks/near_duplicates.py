@@ -15,19 +15,19 @@ import numpy as np
 import numpy.typing as npt
 
 from memvault.cognition.vector_rows import Rows
-from memvault.curation.tasks.note_tasks import is_captured
 from memvault.curation.tasks.note_wording import (
     NoteWording,
     Similarity,
+    comparable_title,
     note_wording,
     similarity_of,
-    title_of,
 )
 from memvault.model.change import CurationTask, Priority, TaskAction, TaskType
 from memvault.model.errors import MemvaultError
 from memvault.model.memory import Memory
 from memvault.text.words import name_key
 from memvault.vault.documents import is_document
+from memvault.vault.session_lines import is_captured
 
 MIN_COSINE = 0.9
 MIN_COSINE_SAME_TITLE = 0.8  # a short note and its copy that differ in one line have less than 0.9
@@ -103,7 +103,7 @@ class Duplicates:
         def wording_of(memory_id: str) -> NoteWording | None:
             memory = memories[memory_id]
             try:
-                return note_wording(title_of(memory), self._read(memory.path))
+                return note_wording(comparable_title(memory), self._read(memory.path))
             except MemvaultError:  # gone or unreadable since
                 return None
 

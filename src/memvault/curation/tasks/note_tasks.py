@@ -32,11 +32,6 @@ _TYPES = {"Decisions": "decision", "Preferences of the person": "preference"}
 _ESCAPE = re.compile(r"\\([\[#<^:%])")
 
 
-def is_captured(memory: Memory) -> bool:
-    """Whether hooks captured this session."""
-    return memory.type == "session" and "session" in memory.metadata
-
-
 def promotion(memory: Memory, data: bytes, linking: Iterable[bytes]) -> CurationTask | None:
     """A task if a captured session holds decisions or preferences that no linking note states.
 

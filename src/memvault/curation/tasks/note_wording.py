@@ -45,7 +45,7 @@ class Title:
         return not (numbered and _DIGITS.sub("0", self.key) == _DIGITS.sub("0", other.key))
 
 
-def title_of(memory: Memory) -> Title:
+def comparable_title(memory: Memory) -> Title:
     stem = memory.path.rpartition("/")[2]
     day = read_date(stem[:10])
     is_entity = kind_of(memory) in _ENTITY_KINDS

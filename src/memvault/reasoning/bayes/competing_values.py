@@ -24,7 +24,7 @@ from memvault.reasoning.bayes.source_weights import (
     recency,
     weight,
 )
-from memvault.verification.agreement import day_of, independent, is_older, same_attribute
+from memvault.verification.agreement import day_of_claim, independent, is_older, same_attribute
 from memvault.verification.claims.amount_parsing import amounts_in
 from memvault.verification.claims.amounts import Amount, equal_amounts
 from memvault.verification.claims.claim_stems import stems_of
@@ -187,7 +187,7 @@ def weighed_witnesses(
     An unconfirmed claim weighs no more than any claim of the person.
     """
     dated = [
-        (witness, memory, moment_of(memory, day_of(witness.claim)))
+        (witness, memory, moment_of(memory, day_of_claim(witness.claim)))
         for witness in competing.witnesses
         if (memory := memory_of(witness.claim.source.note_id)) is not None
     ]

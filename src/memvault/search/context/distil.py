@@ -14,8 +14,8 @@ from memvault.model.search import Hit
 from memvault.search.context import parts as parts_of
 from memvault.search.context.forms import (
     PROPERTY_SEPARATOR,
-    Excerpt,
-    Form,
+    ContextExcerpt,
+    ContextForm,
     Starting,
     context_text,
     frame_text,
@@ -64,11 +64,11 @@ class Context:
     """
 
     text: str
-    form: Form
+    form: ContextForm
     tokens: int
     source_tokens: int
     compression: float
-    excerpts: tuple[Excerpt, ...]
+    excerpts: tuple[ContextExcerpt, ...]
 
 
 class Distiller:
@@ -91,7 +91,7 @@ class Distiller:
         query: str,
         all_hits: Sequence[Hit],
         budget: ContextBudget,
-        form: Form | None = None,
+        form: ContextForm | None = None,
         time: QuestionTime | None = None,
     ) -> Context:
         """The context for a question.
@@ -176,18 +176,20 @@ class _Distillation:
             (place for place, hit in enumerate(hits) if may_come_first(hit)), None
         )
 
-    def context(self, form: Form | None) -> Context:
+    def context(self, form: ContextForm | None) -> Context:
         """The context; at least the beginning of the best sentence if the budget allows any."""
         context = self._context(form)
         if context.excerpts or not self._sentence_parts():
             return context
         return self._fitted_context(context.form, self._cut_best_sentence(context.form))
 
-    def _context(self, form: Form | None) -> Context:
+    def _context(self, form: ContextForm | None) -> Context:
         if form is None:
-            form = Form.NARRATIVE if self._token_budget.terse else self._form_without_choosing()
+            form = (
+                ContextForm.NARRATIVE if self._token_budget.terse else self._form_without_choosing()
+            )
         if form is None:
-            budget = self._budget(Form.NARRATIVE)
+            budget = self._budget(ContextForm.NARRATIVE)
             chosen = self._select(self._sentence_parts(), budget)
             best = max((part.score for part in chosen), default=0.0)
             form = parts_of.usual_form(
@@ -198,23 +200,23 @@ class _Distillation:
                     if part.score >= MIN_SHARE * best
                 ]
             )
-            if form is Form.NARRATIVE:
+            if form is ContextForm.NARRATIVE:
                 return self._fitted_context(form, self._with_neighbours(chosen, budget))
         return self._fitted_context(form, self._chosen_parts(form))
 
-    def _form_without_choosing(self) -> Form | None:
+    def _form_without_choosing(self) -> ContextForm | None:
         """The form, if it does not depend on which sentences are chosen; else None."""
         all_tokens = code_tokens = 0.0  # by the relevance of their memories
         for hit, outline in zip(self._hits, self._outlines, strict=True):
             all_tokens += hit.relevance * outline.tokens
             code_tokens += hit.relevance * sum(piece.tokens for piece in outline.code)
         if code_tokens and code_tokens >= MIN_CODE_SHARE * all_tokens:
-            return Form.CODE_FOCUSED
-        budget = self._budget(Form.RAW)
+            return ContextForm.CODE_FOCUSED
+        budget = self._budget(ContextForm.RAW)
         overhead = sum(budget.frame_tokens) + sum(budget.naming_tokens)
-        return Form.RAW if self._source_tokens + overhead <= budget.limit else None
+        return ContextForm.RAW if self._source_tokens + overhead <= budget.limit else None
 
-    def _budget(self, form: Form) -> Budget:
+    def _budget(self, form: ContextForm) -> Budget:
         memories = [hit.memory for hit in self._hits]
         frames = [
             frame_text(
@@ -235,15 +237,15 @@ class _Distillation:
             frame_tokens=self._tokens.count_all(frames),
             naming_tokens=self._naming_tokens,
             first_memory_tokens=self._token_budget.first_memory_tokens,
-            tokens_per_part=1 if form is Form.STRUCTURED else 0,
+            tokens_per_part=1 if form is ContextForm.STRUCTURED else 0,
         )
 
-    def _properties(self, form: Form, place: int) -> tuple[str, ...]:
+    def _properties(self, form: ContextForm, place: int) -> tuple[str, ...]:
         """The properties of this memory to quote in front of its sentences."""
         memory = self._hits[place].memory
         if memory.id in self._textless:
             return ()  # they are its sentence
-        if form is Form.STRUCTURED:
+        if form is ContextForm.STRUCTURED:
             return quotable(memory, self._chooser.relevant(memory, self._query))
         return self._asked_properties[place]
 
@@ -256,16 +258,16 @@ class _Distillation:
             max_table_tokens=self._max_table_tokens,
         )
 
-    def _chosen_parts(self, form: Form) -> list[Part]:
+    def _chosen_parts(self, form: ContextForm) -> list[Part]:
         budget = self._budget(form)
-        if form is Form.RAW:
+        if form is ContextForm.RAW:
             passages = parts_of.passages(self._outlines, self._scores, self._asked_properties)
-            all_fits = self._form_without_choosing() is Form.RAW
+            all_fits = self._form_without_choosing() is ContextForm.RAW
             if all_fits:
                 return select(passages, budget, relevance_weight=1.0, min_share=0.0)
             chosen = self._select(passages, budget, relevance_weight=1.0)
             return chosen or self._select(self._sentence_parts(), budget)
-        if form is Form.CODE_FOCUSED:
+        if form is ContextForm.CODE_FOCUSED:
             chosen = self._chosen_code(budget)
             shown_leads = {(part.memory, place) for part in chosen for place in part.statements}
             other_sentences = [
@@ -322,7 +324,7 @@ class _Distillation:
         self._outlines[best_part.memory] = replace(outline, code=code)
         return select([replace(best_part, tokens=lead_tokens + cut_code.tokens)], budget)
 
-    def _cut_best_sentence(self, form: Form) -> list[Part]:
+    def _cut_best_sentence(self, form: ContextForm) -> list[Part]:
         """The first words of the best sentence, for when every sentence is too long."""
         best_part = max(self._sentence_parts(), key=lambda part: part.score)
         budget = self._budget(form)
@@ -348,7 +350,7 @@ class _Distillation:
         self._outlines[best_part.memory] = replace(outline, statements=statements)
         return [best_part]
 
-    def _fitted_context(self, form: Form, chosen: Sequence[Part]) -> Context:
+    def _fitted_context(self, form: ContextForm, chosen: Sequence[Part]) -> Context:
         """The context of the chosen parts; the last ones are dropped while the text is too long,
         since it can be longer than its parts."""
         parts = list(chosen)
@@ -365,7 +367,7 @@ class _Distillation:
         )
         return Context(text, form, tokens, self._source_tokens, compression, tuple(excerpts))
 
-    def _excerpts(self, form: Form, chosen: Collection[Part]) -> list[Excerpt]:
+    def _excerpts(self, form: ContextForm, chosen: Collection[Part]) -> list[ContextExcerpt]:
         excerpts = []
         for place, hit in enumerate(self._hits):
             memory = hit.memory
@@ -374,7 +376,7 @@ class _Distillation:
                 continue
             outline = self._outlines[place]
             excerpts.append(
-                Excerpt(
+                ContextExcerpt(
                     memory=memory,
                     tag=self._tags[memory.id],
                     statements=tuple(

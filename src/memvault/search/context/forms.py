@@ -61,7 +61,7 @@ _LONGEST_LINES = LineRange(1000, 1000)  # as they are written
 PROPERTY_SEPARATOR = " · "  # between properties
 
 
-class Form(StrEnum):
+class ContextForm(StrEnum):
     RAW = "raw"
     NARRATIVE = "narrative"
     STRUCTURED = "structured"
@@ -69,7 +69,7 @@ class Form(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Excerpt:
+class ContextExcerpt:
     """The shown part of one memory, in the order of its note.
 
     ``properties`` are frontmatter fields relevant to the question (``status: done``). If
@@ -105,19 +105,19 @@ class Excerpt:
         return " > ".join(shared)
 
 
-def context_text(form: Form, excerpts: Sequence[Excerpt]) -> str:
+def context_text(form: ContextForm, excerpts: Sequence[ContextExcerpt]) -> str:
     """The context's text."""
     write = {
-        Form.RAW: _as_passages,
-        Form.NARRATIVE: _as_prose,
-        Form.STRUCTURED: _as_bullets,
-        Form.CODE_FOCUSED: _around_code,
+        ContextForm.RAW: _as_passages,
+        ContextForm.NARRATIVE: _as_prose,
+        ContextForm.STRUCTURED: _as_bullets,
+        ContextForm.CODE_FOCUSED: _around_code,
     }[form]
     return "\n\n".join(write(excerpt) for excerpt in excerpts)
 
 
 def frame_text(
-    form: Form,
+    form: ContextForm,
     memory: Memory,
     tag: str,
     properties: Sequence[str] = (),
@@ -127,13 +127,13 @@ def frame_text(
 ) -> str:
     """An excerpt's text other than its sentences, to count its tokens in advance."""
     head = _header(form, memory, tag, _LONGEST_LINES)
-    if form is Form.NARRATIVE:
+    if form is ContextForm.NARRATIVE:
         head = f"{without_tags(memory.title)} [{tag}]" if shows_title else f"[{tag}]"
     return head + PROPERTY_SEPARATOR.join(properties) + mark
 
 
-def _header(form: Form, memory: Memory, tag: str, lines: LineRange) -> str:
-    mark = "## " if form is Form.STRUCTURED else ""
+def _header(form: ContextForm, memory: Memory, tag: str, lines: LineRange) -> str:
+    mark = "## " if form is ContextForm.STRUCTURED else ""
     return f"{mark}{without_tags(memory.title)} ({memory.path}:{lines.first}-{lines.last}) [{tag}]"
 
 
@@ -143,17 +143,17 @@ def without_tags(text: str) -> str:
     return TAG.sub(r"(node_\1)", text)
 
 
-def _as_passages(excerpt: Excerpt) -> str:
-    head = _header(Form.RAW, excerpt.memory, excerpt.tag, excerpt.lines) + excerpt.mark
+def _as_passages(excerpt: ContextExcerpt) -> str:
+    head = _header(ContextForm.RAW, excerpt.memory, excerpt.tag, excerpt.lines) + excerpt.mark
     return "\n".join([head, *_property_line(excerpt), *_lines_in_order(excerpt)])
 
 
-def _property_line(excerpt: Excerpt) -> list[str]:
+def _property_line(excerpt: ContextExcerpt) -> list[str]:
     """The line of its properties, if it has any."""
     return [PROPERTY_SEPARATOR.join(excerpt.properties)] if excerpt.properties else []
 
 
-def _lines_in_order(excerpt: Excerpt) -> list[str]:
+def _lines_in_order(excerpt: ContextExcerpt) -> list[str]:
     """Sentences and code as they follow each other, a line for each line of the note."""
     lines: list[str] = []
     previous: Statement | None = None
@@ -170,7 +170,7 @@ def _lines_in_order(excerpt: Excerpt) -> list[str]:
     return [*lines, *(piece.fenced for piece in code)]
 
 
-def _as_prose(excerpt: Excerpt) -> str:
+def _as_prose(excerpt: ContextExcerpt) -> str:
     """A paragraph, below its note's title unless its sentences contain it."""
     mark = f"[{excerpt.tag}]{excerpt.mark}"
     text = "\n".join([*_property_line(excerpt), f"{_paragraph(excerpt.statements)} {mark}"])
@@ -188,15 +188,19 @@ def _paragraph(statements: Sequence[Statement]) -> str:
     return text
 
 
-def _as_bullets(excerpt: Excerpt) -> str:
-    head = _header(Form.STRUCTURED, excerpt.memory, excerpt.tag, excerpt.lines) + excerpt.mark
+def _as_bullets(excerpt: ContextExcerpt) -> str:
+    head = (
+        _header(ContextForm.STRUCTURED, excerpt.memory, excerpt.tag, excerpt.lines) + excerpt.mark
+    )
     bullets = (f"- {statement.quoted}" for statement in excerpt.statements if statement.shown)
     return "\n".join([head, *_property_line(excerpt), *bullets])
 
 
-def _around_code(excerpt: Excerpt) -> str:
+def _around_code(excerpt: ContextExcerpt) -> str:
     """Code first, each piece with the sentence before it, then the other sentences."""
-    head = _header(Form.CODE_FOCUSED, excerpt.memory, excerpt.tag, excerpt.lines) + excerpt.mark
+    head = (
+        _header(ContextForm.CODE_FOCUSED, excerpt.memory, excerpt.tag, excerpt.lines) + excerpt.mark
+    )
     lines = [head, *_property_line(excerpt)]
     shown_places: set[int] = set()  # places of statements
     for piece in excerpt.code:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memvault.model.note import LineRange
-from memvault.search.context.forms import Form
+from memvault.search.context.forms import ContextForm
 from memvault.search.context.outline import Code, Outline, Statement
 from memvault.search.context.scoring import Scores, greatest_score
 from memvault.text.tokens import TokenCounter
@@ -252,7 +252,7 @@ def _is_labelled(statement: Statement) -> bool:
     return statement.tokens <= FACT_TOKENS and _LABEL.match(statement.text) is not None
 
 
-def usual_form(statements: Sequence[Statement]) -> Form:
+def usual_form(statements: Sequence[Statement]) -> ContextForm:
     """Structured if most of these sentences are short facts, else narrative."""
     facts = sum(map(is_fact, statements))
-    return Form.STRUCTURED if 2 * facts > len(statements) else Form.NARRATIVE
+    return ContextForm.STRUCTURED if 2 * facts > len(statements) else ContextForm.NARRATIVE

@@ -9,7 +9,7 @@ from itertools import islice
 from memvault.model.memory import Memory
 from memvault.search.context.number_questions import asks_for_amount, asks_for_day
 from memvault.search.lists.comparisons import compares_numbers, first_number
-from memvault.search.property_text import KeysByNearness, day_of, shown_value, terms_of
+from memvault.search.property_text import KeysByNearness, day_of_property, shown_value, terms_of
 from memvault.text.encoders.embedding import Embedder
 from memvault.text.relations import NOT_FIELDS
 
@@ -86,13 +86,13 @@ class PropertyChooser:
         keys_of_kind: list[str] = []
         if asks_for_day(question):
             keys_of_kind = [
-                key for key, value in value_of.items() if day_of(key, value) is not None
+                key for key, value in value_of.items() if day_of_property(key, value) is not None
             ]
         elif asks_for_amount(question) or compares_numbers(question):
             keys_of_kind = [
                 key
                 for key, value in value_of.items()
-                if first_number(value) is not None and day_of(key, value) is None
+                if first_number(value) is not None and day_of_property(key, value) is None
             ]
         elif terms_of(question) <= _terms_of_names(memory):
             return []

@@ -10,7 +10,7 @@ from functools import cached_property
 from memvault.model.memory import Memory
 from memvault.search.lists.comparisons import NUMBER_WORDS, first_number
 from memvault.search.lists.overdue import NOT_SO
-from memvault.search.property_text import day_of, shown_value, terms_of, words_of_key
+from memvault.search.property_text import day_of_property, shown_value, terms_of, words_of_key
 from memvault.search.times.question_time import QuestionTime
 from memvault.text.relations import NOT_FIELDS
 from memvault.text.words import composed, some_words
@@ -89,7 +89,7 @@ class NoteProperties:
         return {
             key: number
             for key, value in self.fields.items()
-            if day_of(key, value) is None and (number := first_number(value)) is not None
+            if day_of_property(key, value) is None and (number := first_number(value)) is not None
         }
 
     @cached_property
@@ -194,7 +194,7 @@ def day_of_time(key: str, value: str, time: QuestionTime, *, is_named: bool) -> 
         year = int(value)
         is_of_it = time.day_within(date(year, 12, 31)) is not None
         return time.day_within(date(year, 1, 1)) if is_of_it else None
-    day = day_of(key, value)
+    day = day_of_property(key, value)
     if day is None:
         return None
     return time.day_within(day, every_year=bool(_YEARLY_KEY.search(key)))

@@ -23,7 +23,7 @@ from memvault.search.times.time_expressions import (
     single_days,
     years_named,
 )
-from memvault.search.times.time_question_words import ANYTHING, words_of
+from memvault.search.times.time_question_words import ANYTHING, time_question_words
 from memvault.search.times.time_spans import Calendar, Span
 from memvault.text.name_matcher import NameMatcher
 
@@ -84,7 +84,7 @@ class QuestionTime:
         rest, cuts = cut_times(" ".join(question.split()), calendar, event_day)
         if not cuts:
             return None
-        words, past, anything, plans = words_of(rest, question)
+        words, past, anything, plans = time_question_words(rest, question)
         may_be_past = any(cut.any_year or cut.span.first <= calendar.today for cut in cuts)
         is_past = may_be_past and not words.isdisjoint(past)
         if is_past:
@@ -105,7 +105,7 @@ class QuestionTime:
     def subject_words(self, question: str) -> set[str]:
         """The words of the question besides its times, function words, and words that ask for
         anything at all, or anything planned if part of the time is to come."""
-        words = words_of(self.rest, question)
+        words = time_question_words(self.rest, question)
         general = words.anything if self.past else words.plans
         return words.words - general.union(words.past)
 

@@ -45,21 +45,21 @@ def asks_only_for_tasks(question: str) -> bool:
     """Whether a question asks only for open tasks."""
     if not asks_for_tasks(question):
         return False
-    words = words_of(question, question)
+    words = time_question_words(question, question)
     return words.words <= words.plans
 
 
 def words_beyond(ignored: Iterable[str], part: str, question: str) -> set[str]:
     """The words of a part of a question, except ``ignored``, function words, and words that ask for
     anything at all."""
-    words = words_of(part, question)
+    words = time_question_words(part, question)
     return words.words - words.anything.union(ignored)
 
 
 def words_beyond_plans(part: str, question: str) -> set[str]:
     """The words of a part of a question, except function words, and words that ask for anything at
     all or anything planned."""
-    words = words_of(part, question)
+    words = time_question_words(part, question)
     return words.words - words.plans.union(words.past)
 
 
@@ -79,7 +79,7 @@ class TimeQuestionWords(NamedTuple):
     plans: frozenset[str]
 
 
-def words_of(part: str, question: str) -> TimeQuestionWords:
+def time_question_words(part: str, question: str) -> TimeQuestionWords:
     words = {word.casefold() for word in _WORD.findall(part)}
     past, anything, plans = PAST, ANYTHING, _PLANS
     tasks = words_for_open_tasks(question)

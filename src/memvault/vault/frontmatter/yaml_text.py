@@ -30,7 +30,7 @@ _STARTS = (MappingStartEvent, SequenceStartEvent)
 _ENDS = (MappingEndEvent, SequenceEndEvent)
 
 
-class Span(NamedTuple):
+class TextSpan(NamedTuple):
     start: int
     end: int
 
@@ -52,11 +52,11 @@ class Entry(NamedTuple):
     line: int
     column: int
     colon: int
-    value: Span
+    value: TextSpan
     block: bool
     flow: bool
     literal: bool
-    items: tuple[Span, ...]
+    items: tuple[TextSpan, ...]
 
 
 def find_entries(source: str) -> list[Entry]:
@@ -127,7 +127,7 @@ def _entry(
         line=line,
         column=start - line,
         colon=colon.end() if colon else begin,
-        value=Span(begin, max(begin, end)),
+        value=TextSpan(begin, max(begin, end)),
         block=block,
         flow=isinstance(value, SequenceStartEvent) and bool(value.flow_style),
         literal=literal and value is last_event,
@@ -150,7 +150,7 @@ def _line(event: Event) -> int:
     return event.start_mark.line
 
 
-def _last_event(opening: Event, events: Iterator[Event]) -> tuple[Event, tuple[Span, ...]]:
+def _last_event(opening: Event, events: Iterator[Event]) -> tuple[Event, tuple[TextSpan, ...]]:
     """The event in which a node's text ends, and the spans of a list's one-line items.
 
     YAML ends a block collection at the start of the next entry, after comments that do not belong
@@ -160,7 +160,7 @@ def _last_event(opening: Event, events: Iterator[Event]) -> tuple[Event, tuple[S
         return opening, ()
     depth = 1
     last_event: Event = opening
-    items: list[Span] = []
+    items: list[TextSpan] = []
     is_simple = True
     while depth:
         event = next(events)
@@ -173,7 +173,7 @@ def _last_event(opening: Event, events: Iterator[Event]) -> tuple[Event, tuple[S
                 last_event = event
             continue
         elif depth == 1 and isinstance(event, ScalarEvent) and event.style not in {"|", ">"}:
-            items.append(Span(_start(event), _end(event)))
+            items.append(TextSpan(_start(event), _end(event)))
         else:
             is_simple = False
         last_event = event

@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from difflib import get_close_matches
 from pathlib import PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any
 
 from memvault.model.errors import InvalidParams
 from memvault.model.memory import Memory
 from memvault.model.moments import in_utc
 from memvault.model.search import Filters, Scope
 from memvault.search.property_text import shown_value
-from memvault.search.scope import in_scope
+from memvault.search.scope import SavedNote, in_scope
 from memvault.text.words import composed
 from memvault.vault.frontmatter.properties import key_of
 from memvault.vault.markdown.wikilink import without_wikilinks
@@ -68,11 +68,6 @@ class NoteFilter:
         return path.split("/", prefix.count("/"))[-1] if is_in else None
 
 
-class ListedNote(NamedTuple):
-    memory: Memory
-    changed_at: datetime
-
-
 @dataclass(frozen=True, slots=True)
 class FolderCount:
     """A folder, and the number of listed notes in it and below it."""
@@ -90,14 +85,14 @@ class NotePage:
         cursor: continues the list; None on the last page.
     """
 
-    notes: tuple[ListedNote, ...]
+    notes: tuple[SavedNote, ...]
     total: int
     folders: tuple[FolderCount, ...]
     cursor: str | None
 
 
 def list_notes(
-    notes: Iterable[ListedNote], note_filter: NoteFilter, limit: int, cursor: str | None = None
+    notes: Iterable[SavedNote], note_filter: NoteFilter, limit: int, cursor: str | None = None
 ) -> NotePage:
     """A page of the notes that pass the filter, the latest created first.
 
@@ -111,7 +106,7 @@ def list_notes(
             type, tag, property or value.
     """
     notes = list(notes)
-    passing = [note for note in notes if note_filter.passes(*note)]
+    passing = [note for note in notes if note_filter.passes(note.memory, note.changed_at)]
     if not passing and notes:
         _check_known([note.memory for note in notes], note_filter)
     counts = Counter(
@@ -165,11 +160,11 @@ def _check_any(known: Iterable[str], wanted: Sequence[str] | None, says: str) ->
     raise InvalidParams(f"No note {says} {missing[0]!r}{nearest}", nearest=[keys[k] for k in near])
 
 
-def _order(note: ListedNote) -> tuple[datetime, str]:
+def _order(note: SavedNote) -> tuple[datetime, str]:
     return note.memory.created_at, note.memory.id
 
 
-def _cursor_of(note: ListedNote) -> str:
+def _cursor_of(note: SavedNote) -> str:
     created, key = _order(note)
     return f"{created.isoformat()}_{key}"
 
