@@ -1,4 +1,4 @@
-"""The cognitive pulse, and statistics of caches."""
+"""The cognitive pulse, statistics of caches, and the protocol of the background worker."""
 
 from __future__ import annotations
 

@@ -344,12 +344,13 @@ def _append_line(file: Path, line: bytes, flush: bool) -> None:
             stream.seek(size - 1)
             if stream.read(1) != b"\n":
                 line = b"\n" + line
-        _write_whole(stream, line, size, flush)
+        _write_or_truncate(stream, line, size, flush)
     if is_new:
         sync_folder(file.parent)
 
 
-def _write_whole(stream: FileIO, line: bytes, size: int, flush: bool) -> None:
+def _write_or_truncate(stream: FileIO, line: bytes, size: int, flush: bool) -> None:
+    """Write the line; if that fails, the file keeps its size."""
     try:
         if stream.write(line) != len(line):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
