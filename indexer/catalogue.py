@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from datetime import UTC, date, datetime
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from memvault.model.memory import Memory
 from memvault.search.lists.note_list import ListedNote
@@ -27,10 +27,8 @@ PREFIX_DIGITS = 8  # digits of an id; they distinguish it from most others
 FORMAT = 31  # raise it to have every note indexed again, when the derived data changes
 
 
-class NoteRecord(BaseModel):
+class NoteRecord(BaseModel, frozen=True):
     """A note as it was when it was indexed."""
-
-    model_config = ConfigDict(frozen=True)
 
     memory: Memory
     size: int

@@ -28,7 +28,7 @@ from uuid import uuid4
 from zlib import crc32
 
 from filelock import FileLock, Timeout
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AwareDatetime, BaseModel, Field, ValidationError
 
 from memvault.model.change import Actor
 from memvault.model.errors import OutsideVault, StorageError
@@ -45,7 +45,7 @@ _DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)
 _log = logging.getLogger(__name__)
 
 
-class JournalEntry(BaseModel):
+class JournalEntry(BaseModel, frozen=True):
     """One event.
 
     Attributes:
@@ -55,8 +55,6 @@ class JournalEntry(BaseModel):
         note_id, path: the note concerned, if any.
         before, after: the changed value, as JSON.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     id: str = Field(default_factory=lambda: str(uuid4()))
     ts: AwareDatetime
