@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from datetime import UTC, date, datetime
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from memvault.model.memory import Memory
 from memvault.stores.keyvalue import NOTHING, KeyValueStore, Rows
@@ -25,10 +26,8 @@ PREFIX_DIGITS = 8  # digits of an id; they distinguish it from most others
 FORMAT = 32  # raise it to have every note indexed again, when the derived data changes
 
 
-class NoteRecord(BaseModel):
+class NoteRecord(BaseModel, frozen=True):
     """A note as it was when it was indexed."""
-
-    model_config = ConfigDict(frozen=True)
 
     memory: Memory
     size: int
@@ -292,21 +291,11 @@ class Catalogue:
             *(other_id for other_id in same_prefix if other_id != memory_id),
             memory_id,
         )
-        for key in record.link_keys:
-            self._linking[key].add(path)
-        for key in frontmatter_names(record.memory):
-            self._naming[key].add(path)
-        if record.memory.project:
-            self._in_project[record.memory.project.casefold()].add(path)
-        self._of_type[record.memory.type].add(path)
+        for index, key in self._entries_of(record):
+            index[key].add(path)
         for group in record.memory.groups:
-            self._in_group[group].add(path)
             if len(self._in_group[group]) > 1:
                 self._shared_groups[group] = None
-        for key in record.memory.properties:
-            self._with_property[key].add(path)
-        for day in (*record.memory.days, *record.days):
-            self._of_day[day].add(path)
 
     def _forget(self, path: str) -> None:
         record = self._records.pop(path, None)
@@ -318,18 +307,20 @@ class Catalogue:
             remaining = tuple(other_id for other_id in same_prefix if other_id != record.memory.id)
             if remaining:
                 self._ids_by_prefix[record.memory.id[:PREFIX_DIGITS]] = remaining
-        for key in record.link_keys:
-            self._linking[key].discard(path)
-        for key in frontmatter_names(record.memory):
-            self._naming[key].discard(path)
-        if record.memory.project:
-            self._in_project[record.memory.project.casefold()].discard(path)
-        self._of_type[record.memory.type].discard(path)
+        for index, key in self._entries_of(record):
+            index[key].discard(path)
         for group in record.memory.groups:
-            self._in_group[group].discard(path)
             if len(self._in_group[group]) < 2:
                 self._shared_groups.pop(group, None)
-        for key in record.memory.properties:
-            self._with_property[key].discard(path)
-        for day in {*record.memory.days, *record.days}:
-            self._of_day.get(day, set()).discard(path)
+
+    def _entries_of(self, record: NoteRecord) -> Iterator[tuple[dict[Any, set[str]], Any]]:
+        """Each look-up that has the record's path, and the key under which it has it."""
+        memory = record.memory
+        yield self._of_type, memory.type
+        if memory.project:
+            yield self._in_project, memory.project.casefold()
+        yield from ((self._linking, key) for key in record.link_keys)
+        yield from ((self._naming, key) for key in frontmatter_names(memory))
+        yield from ((self._in_group, group) for group in memory.groups)
+        yield from ((self._with_property, key) for key in memory.properties)
+        yield from ((self._of_day, day) for day in (*memory.days, *record.days))

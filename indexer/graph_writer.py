@@ -50,7 +50,7 @@ class GraphWriter:
         suppressed: concepts that the graph omits or replaces.
         embed: embeds texts and caches their vectors, to which questions are compared.
         max_note_bytes: larger notes are not read.
-        report: called with the notes that `rewrite_edges` and `remove_forgotten` wrote.
+        notify: called with the notes that `rewrite_edges` and `remove_forgotten` wrote.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class GraphWriter:
         suppressed: SuppressedNodes,
         embed: Callable[[Sequence[str]], object],
         max_note_bytes: int,
-        report: Callable[[NotesIndexed], None],
+        notify: Callable[[NotesIndexed], None],
     ) -> None:
         self._vault = vault
         self._graph = graph
@@ -74,7 +74,7 @@ class GraphWriter:
         self._suppressed = suppressed
         self._embed = embed
         self._max_note_bytes = max_note_bytes
-        self._report = report
+        self._notify = notify
         self._unindexed: dict[str, int] = {}  # number of omitted edges, by path
         self._removed: frozenset[str] | None = None  # forgotten concepts when last applied
         self._merged: Mapping[str, GraphNode] = {}  # merged concepts when last applied
@@ -89,12 +89,12 @@ class GraphWriter:
         return tuple(self._graph_of(note, memory) for note, memory in notes)
 
     def rewrite_edges(self, paths: Collection[str]) -> None:
-        """Write the edges of unchanged notes again, and report them."""
+        """Write the edges of unchanged notes again, and notify of them."""
         for batch in batched(sorted(paths), BATCH):
             graphs = tuple(self._graphs_as_indexed(batch))
             self.write(graphs)
             self._embed(list(sentences_between_notes(graphs)))
-            self._report(NotesIndexed(frozenset(batch), graphs))
+            self._notify(NotesIndexed(frozenset(batch), graphs))
 
     def unindexed_edges(self, path: str) -> int:
         """The number of this note's edges that were omitted because it has too many."""
@@ -136,7 +136,7 @@ class GraphWriter:
     def remove_forgotten(self) -> None:
         """Remove forgotten concepts from the graph, and put restored ones back.
 
-        Reports the notes whose edges change.
+        Notifies of the notes whose edges change.
         """
         forgotten, merged = self._suppressed.forgotten(), self._suppressed.merged()
         if forgotten == self._removed and merged == self._merged:
@@ -156,7 +156,7 @@ class GraphWriter:
         self._suppressed.record(naming)
         graph.remove(forgotten_nodes)
         linking = frozenset(path for paths in naming.values() for path in paths)
-        self._report(NotesIndexed(linking, removed=frozenset(forgotten_nodes)))
+        self._notify(NotesIndexed(linking, removed=frozenset(forgotten_nodes)))
         returned = self._suppressed.returned()
         remapped = self._suppressed.recorded(lambda key: merged.get(key) != merged_before.get(key))
         self.rewrite_edges({p for paths in (*returned.values(), *remapped.values()) for p in paths})

@@ -104,10 +104,10 @@ class Indexer:
             suppressed=SuppressedNodes(stores.keyvalue, forgotten, merged),
             embed=embedder.embed,
             max_note_bytes=settings.max_note_bytes,
-            report=self._report,
+            notify=self._notify,
         )
         self._relinking = Relinking(self.catalogue, stores, self._graphs)
-        self._repairs = Repairs(self.comparison, self._names, self._relinking, self._report)
+        self._repairs = Repairs(self.comparison, self._names, self._relinking, self._notify)
         self._batches = BatchWriter(stores, self.catalogue, self._graphs, embedder, self._lock)
 
     def scan(self, report: Report = report_nothing) -> ScanReport:
@@ -240,10 +240,10 @@ class Indexer:
                 else:
                     self._names.update(path, record.memory, record.names, record.claimed_id)
             removed_ids = frozenset(key for key in former_ids if self.catalogue.by_id(key) is None)
-            self._report(NotesIndexed(frozenset(changed), removed=removed_ids))
+            self._notify(NotesIndexed(frozenset(changed), removed=removed_ids))
             everything = self.catalogue.paths() if paths is None else {*changed, *paths}
             for batch in batched(everything, BATCH):
-                self._report(as_stored(self.stores, self.catalogue, batch))
+                self._notify(as_stored(self.stores, self.catalogue, batch))
 
     def as_on_disk(self, path: str) -> Memory | None:
         """The note on disk, which may not be indexed yet, with the id that it probably gets."""
@@ -330,7 +330,7 @@ class Indexer:
                     affected, stale = self._reader.register_names(pending)
                     version = self._names.version
                     to_relink = self._relinking.queue(affected, relink, fresh)
-                    self._report(self._batches.remove(pending.deleted, stale))
+                    self._notify(self._batches.remove(pending.deleted, stale))
                 self._write(pending, ahead, early, report, result)
             result.removed = len(pending.deleted)
             if finish_later:
@@ -362,7 +362,7 @@ class Indexer:
             for batch in self._batches.prepared(pending, ahead, early):
                 with self._lock.after_others():
                     written = self._batches.write(batch, self._due.paths_of(pending))
-                    self._report(written)
+                    self._notify(written)
                     if self.catalogue.waiting_for_flush >= FLUSH_AFTER:
                         self.flush()
                 result.indexed += len(written.paths)
@@ -391,7 +391,7 @@ class Indexer:
             relinked += count
         return relinked
 
-    def _report(self, indexed: NotesIndexed) -> None:
+    def _notify(self, indexed: NotesIndexed) -> None:
         """Notify the listeners of written and removed notes."""
         if indexed:
             self.version += 1

@@ -140,7 +140,7 @@ class NameRegistry:
         return self._names
 
     def graph_of(
-        self, note: ParsedNote, memory: Memory, entities: Iterable[FoundEntity] = ()
+        self, note: ParsedNote, memory: Memory, entities: Iterable[FoundEntity]
     ) -> NoteGraph:
         """The note's nodes and edges, with links and mentions resolved.
 

@@ -29,13 +29,13 @@ class Repairs:
     """Repairs one vault's stores. Used by one thread at a time.
 
     Args:
-        report: called with the removed notes.
+        notify: called with the removed notes.
     """
 
     comparison: Comparison
     names: NameRegistry
     relinking: Relinking
-    report: Callable[[NotesIndexed], None]
+    notify: Callable[[NotesIndexed], None]
 
     def forget_lost_indexes(self) -> None:
         """Drop all records if an index lost its data, so that every note is indexed again."""
@@ -46,7 +46,7 @@ class Repairs:
             paths = frozenset(catalogue.paths())
             catalogue.commit([], paths)
             self.names.clear()
-            self.report(NotesIndexed(paths, removed=ids))
+            self.notify(NotesIndexed(paths, removed=ids))
 
     def remove_strays(self) -> Repaired:
         """Remove nodes and chunks without a record."""
@@ -59,5 +59,5 @@ class Repairs:
             stores.graph.remove(nodes)
         if chunks:
             stores.vectors.remove(chunks)
-        self.report(NotesIndexed(frozenset(linking), removed=frozenset(nodes | chunks)))
+        self.notify(NotesIndexed(frozenset(linking), removed=frozenset(nodes | chunks)))
         return Repaired(nodes | chunks, linking, without_node | without_chunks)

@@ -26,7 +26,7 @@ class SuppressedNodes:
         self,
         store: KeyValueStore,
         forgotten: Callable[[], frozenset[str]],
-        merged: Callable[[], Mapping[str, GraphNode]] = dict,
+        merged: Callable[[], Mapping[str, GraphNode]],
     ) -> None:
         self._store = store
         self.forgotten = forgotten

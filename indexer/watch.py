@@ -133,16 +133,18 @@ class _Gatherer(FileSystemEventHandler):
                 gathered = [self._gather(end) for end in ends]  # both, so no short-circuit
                 is_relevant = any(gathered)
             if is_relevant:
-                self._last = time.monotonic()
-                self._first = self._first or self._last
+                self._note_time()
             self._condition.notify_all()
 
     def ask_for_scan(self) -> None:
         with self._condition:
             self._scan = True
-            self._last = time.monotonic()
-            self._first = self._first or self._last
+            self._note_time()
             self._condition.notify_all()
+
+    def _note_time(self) -> None:
+        self._last = time.monotonic()
+        self._first = self._first or self._last
 
     @property
     def waiting_since(self) -> float:

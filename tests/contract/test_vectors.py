@@ -20,7 +20,7 @@ from memvault.model.memory import Lifecycle, Memory
 from memvault.model.note import Chunk, ChunkSize, EmbeddedChunk, LineRange, Vector, chunk_id
 from memvault.model.search import Filters, Scope
 from memvault.search.scope import in_scope
-from memvault.stores.vectors import VectorStore, points
+from memvault.stores.vectors import VectorStore, point_store
 from memvault.stores.vectors.edge import EdgeVectorStore
 from tests.chunk_hits import chunk_hits
 from tests.contract.conftest import DIMENSION
@@ -388,7 +388,7 @@ STEPS = st.lists(
 
 def few(note: UUID, size: ChunkSize, ordinal: int) -> int:
     """A hash that many chunks share, of the last numbers."""
-    return points.NUMBERS - 1 - chunk_id(note, size, ordinal) % 3
+    return point_store.NUMBERS - 1 - chunk_id(note, size, ordinal) % 3
 
 
 def uuids(note: UUID, size: ChunkSize, ordinal: int) -> int:
@@ -401,7 +401,7 @@ def test_what_older_indexes_hold_is_found_read_and_replaced(
 ) -> None:
     old, new = note("a", "tides", "piers"), short("b", "tides")
     with monkeypatch.context() as before:
-        before.setattr(points, "chunk_id", uuids)
+        before.setattr(point_store, "chunk_id", uuids)
         vectors.replace([old, short("c", "tides")])
     vectors.replace([new])
     found = chunk_hits(vectors, vectors.rank_keywords("tides", 9, size=PASSAGE))
@@ -412,7 +412,7 @@ def test_what_older_indexes_hold_is_found_read_and_replaced(
     vectors.remove([id_of("c")])
     assert vectors.count() == 5
     assert [each.chunk for each in vectors.chunks(id_of("a"))] == [each.chunk for each in old[1]]
-    assert max(vectors.rank_dense(vector(1), 9).chunk_ids) < points.NUMBERS
+    assert max(vectors.rank_dense(vector(1), 9).chunk_ids) < point_store.NUMBERS
 
 
 @pytest.mark.parametrize("hashed", [chunk_id, few])
@@ -428,7 +428,7 @@ def test_it_holds_what_a_dictionary_of_notes_would(
     hashed: Callable[[UUID, ChunkSize, int], int],
     steps: list[dict[str, list[str]] | set[str]],
 ) -> None:
-    monkeypatch.setattr(points, "chunk_id", hashed)
+    monkeypatch.setattr(point_store, "chunk_id", hashed)
     model: dict[str, Sequence[EmbeddedChunk]] = {}
     store = vectors
     store.remove(list(store.note_ids()))

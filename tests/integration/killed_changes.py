@@ -137,7 +137,7 @@ def stepping(step: Callable[[], None]) -> Iterator[None]:
     the journal, a new name."""
     places: list[tuple[Any, str]] = [
         (os, "fsync"), (os, "link"), (os, "unlink"), (tempfile, "mkstemp"),
-        (journal, "_write_whole"), (write, "atomic_swap"), (write, "rename_if_free"),
+        (journal, "_write_or_truncate"), (write, "atomic_swap"), (write, "rename_if_free"),
     ]  # fmt: skip
     originals = [(owner, name, getattr(owner, name)) for owner, name in places]
 

@@ -114,6 +114,7 @@ def test_a_link_is_the_shortest_that_obsidian_would_write() -> None:
     ambiguous = {wikilink(path, "c/x.md", links) for path in ("a/Plan.md", "b/Plan.md")}
     assert "[[b/Plan|Plan]]" in ambiguous
     assert wikilink("permanent/Ada.md", "sessions/x.md") == "[[permanent/Ada|Ada]]"
+    assert wikilink("OLD.MD", "sessions/x.md") == "[[OLD]]"
     odd = wikilink("odd/C# [1].md", "sessions/x.md", links)
     found = parse_note("sessions/x.md", odd.encode()).links[0]
     assert links.resolve(found.target, "sessions/x.md") == "odd/C# [1].md"

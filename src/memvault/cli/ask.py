@@ -28,7 +28,7 @@ def add_commands(app: typer.Typer) -> None:
 
 def search(
     context: typer.Context,
-    query: Annotated[list[str], typer.Argument(help="A question or keywords.")],
+    query: Annotated[list[str], typer.Argument(metavar="QUERY...", help="A question or keywords.")],
     most: Annotated[int, typer.Option("--top", "-n", min=1, max=100, help="How many notes.")] = 10,
     project: Annotated[str | None, typer.Option(help="Search within this project.")] = None,
     as_json: AsJson = False,

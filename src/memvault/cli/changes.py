@@ -7,13 +7,13 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.text import Text
 
 from memvault.cli.options import Places
 from memvault.cli.terminal import (
     AsJson,
     NoteArgument,
     console,
+    counted,
     engine_of,
     places_of,
     print_json,
@@ -21,6 +21,7 @@ from memvault.cli.terminal import (
     print_lines_changed,
     print_table,
     print_text,
+    read_day,
     tool_answer,
 )
 from memvault.model.errors import InvalidParams
@@ -40,24 +41,21 @@ ClientOption = Annotated[
 ]
 DayOption = Annotated[
     datetime | None,
-    typer.Option(formats=["%Y-%m-%d"], metavar="YYYY-MM-DD", help="Only changes of this day."),
+    typer.Option(parser=read_day, metavar="YYYY-MM-DD", help="Only changes of this day."),
 ]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Skip confirmation.")]
 
 
 def add_commands(app: typer.Typer) -> None:
-    app.command()(log)
-    app.command()(undo)
-    app.command()(learnt)
-    app.command()(forget)
-    app.command()(reconstruct)
-    app.command()(manifest)
+    for command in (log, undo, learnt, forget, reconstruct, manifest):
+        app.command()(command)
 
 
 def log(
     context: typer.Context,
     note: Annotated[
-        str | None, typer.Argument(help="Only changes of this note: its title, path or id.")
+        str | None,
+        typer.Argument(metavar="NOTE", help="Only changes of this note: its title, path or id."),
     ] = None,
     *,
     client: Annotated[
@@ -79,47 +77,6 @@ def log(
         console.print("No changes found.")
     else:
         print_table([_row(change) for change in changes], ("cyan", "dim"))
-
-
-def learnt(
-    context: typer.Context,
-    *,
-    reset: Annotated[bool, typer.Option("--reset", help="Forget what was learnt.")] = False,
-    undo_reset: Annotated[bool, typer.Option("--undo-reset", help="Undo the last reset.")] = False,
-    as_json: AsJson = False,
-) -> None:
-    """Report what memvault learnt from how notes are used, or reset it.
-
-    The Activity page shows which notes gained and lost. A running engine follows within seconds.
-    """
-    from memvault.consolidation.learning import Learning, device_of
-    from memvault.model.change import Actor
-    from memvault.vault.files import Vault
-
-    places, person = places_of(context), Actor(kind="person", name=_YOU)
-    learning = Learning(Vault(places.vault), device_of(places.state.root))
-    if reset:
-        learning.reset(person)
-    elif undo_reset:
-        learning.undo_reset(person)
-    state, resets = learning.state, learning.resets()
-    counts = {
-        "notes": len(state.memories),
-        "links": len(state.edges),
-        "signals": state.signals,
-        "unanswered": [question for question, _, _ in learning.unanswered()],
-        "reset": resets[-1].ts.isoformat() if resets else None,
-    }
-    if as_json:
-        print_json(counts)
-        return
-    print_line(
-        f"Signals: {state.signals}. Notes: {len(state.memories)}. Links: {len(state.edges)}."
-    )
-    for question, at, client in learning.unanswered():
-        print_line(f"No sure answer, asked on {at:%Y-%m-%d} by {client or 'you'}: {question}")
-    if reset:
-        print_line("Forgotten. To undo: memvault learnt --undo-reset")
 
 
 def _changes(
@@ -183,7 +140,7 @@ def undo(
     *,
     change: Annotated[
         str | None,
-        typer.Argument(metavar="[HASH]", help="Change hash; the first characters suffice."),
+        typer.Argument(metavar="HASH", help="Change hash; the first characters suffice."),
     ] = None,
     client: ClientOption = None,
     day: DayOption = None,
@@ -239,10 +196,55 @@ def _print_undone(answer: dict[str, Any]) -> None:
         print_lines_changed(conflict.get("lines") or ())
 
 
+def learnt(
+    context: typer.Context,
+    *,
+    reset: Annotated[bool, typer.Option("--reset", help="Forget what was learnt.")] = False,
+    undo_reset: Annotated[bool, typer.Option("--undo-reset", help="Undo the last reset.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Report what memvault learnt from how notes are used, or reset it.
+
+    The Activity page shows which notes gained and lost. A running engine follows within seconds.
+    """
+    from memvault.consolidation.learning import Learning, device_of
+    from memvault.model.change import Actor
+    from memvault.vault.files import Vault
+
+    places, person = places_of(context), Actor(kind="person", name=_YOU)
+    learning = Learning(Vault(places.vault), device_of(places.state.root))
+    if reset:
+        learning.reset(person)
+    elif undo_reset:
+        learning.undo_reset(person)
+    state, resets = learning.state, learning.resets()
+    counts = {
+        "notes": len(state.memories),
+        "links": len(state.edges),
+        "signals": state.signals,
+        "unanswered": [question for question, _, _ in learning.unanswered()],
+        "reset": resets[-1].ts.isoformat() if resets else None,
+    }
+    if as_json:
+        print_json(counts)
+        return
+    print_line(
+        f"Signals: {state.signals}. Notes: {len(state.memories)}. Links: {len(state.edges)}."
+    )
+    for question, at, client in learning.unanswered():
+        print_line(f"No sure answer, asked on {at:%Y-%m-%d} by {client or 'you'}: {question}")
+    if reset:
+        print_line("Forgotten. To undo: memvault learnt --undo-reset")
+
+
 def forget(
     context: typer.Context,
     note: Annotated[
-        str, typer.Argument(metavar="NOTE", help="Title, alias, path or id of a note, or a name.")
+        str,
+        typer.Argument(
+            metavar="NOTE",
+            help="Title, alias, file name, path or id of a note, or the name of a concept.",
+        ),
     ],
     *,
     permanent: Annotated[
@@ -312,8 +314,8 @@ def manifest(
     if as_json:
         print_json(written)
         return
-    concepts = "concept" if written["concepts"] == 1 else "concepts"
-    print_line(f"{places.vault / str(written['path'])}: {written['concepts']:,} {concepts}.")
+    concepts = counted(written["concepts"], "concept")
+    print_line(f"{places.vault / str(written['path'])}: {concepts}.")
     if written["waiting"]:
         noun = "deleted line is" if written["waiting"] == 1 else "deleted lines are"
         print_line(f"{written['waiting']:,} {noun} not applied yet: memvault manifest --apply")
@@ -368,4 +370,4 @@ def _print_outcome(answer: dict[str, Any]) -> None:
     for error in answer["errors"]:
         print_line((str(error), "red"))
     if answer["applied"]:
-        print_line(Text(f"Done. To undo: memvault undo {answer['reversal_hash']}"))
+        print_line(f"Done. To undo: memvault undo {answer['reversal_hash']}")

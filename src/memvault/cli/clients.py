@@ -128,7 +128,7 @@ ChatGPT runs in the cloud, so it needs a tunnel: a public https address that lea
 Only clients that you approve can read your notes; `memvault clients` lists them. Claude on the web
 connects in the same way. More, with a second tunnel: docs/clients-on-the-web.md"""
 
-ClientArgument = Annotated[Client, typer.Argument(help="The AI client.")]
+ClientArgument = Annotated[Client, typer.Argument(metavar="CLIENT", help="The AI client.")]
 NameOption = Annotated[
     str,
     typer.Option(metavar="NAME", help="The server's name in the client, for a second vault."),
@@ -145,7 +145,7 @@ def connect(
     client: ClientArgument,
     *,
     tools: Annotated[
-        ToolSet | None, typer.Option(help="The tools that the client is offered: core or full.")
+        ToolSet | None, typer.Option(help="The tools that the client is offered.")
     ] = None,
     name: NameOption = _DEFAULT_NAME,
     hooks: Annotated[
@@ -286,7 +286,7 @@ def _without_tools(arguments: Iterable[str]) -> Iterator[str]:
 
 def _start_of(places: Places, tools: ToolSet | None) -> _Start:
     config = str(places.config.absolute()) if places.config else None
-    return _Start(str(places.vault), config, ("--tools", tools.value) if tools else ())
+    return _Start(str(places.vault), config, ("--tools", tools) if tools else ())
 
 
 def _start_in(entry: Any) -> _Start:

@@ -9,9 +9,8 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
-from enum import StrEnum
 from types import FrameType
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.text import Text
@@ -42,11 +41,7 @@ if TYPE_CHECKING:
     from memvault.config.settings import Settings
 
 
-class ToolSet(StrEnum):
-    CORE = "core"
-    FULL = "full"
-
-
+ToolSet = Literal["core", "full"]
 Tools = Annotated[ToolSet, typer.Option(help="The tools that clients are offered.")]
 
 _STOP_SECONDS = 70.0  # the engine itself exits by force after 60
@@ -71,7 +66,7 @@ def serve(
         bool,
         typer.Option("--idle-exit", help="Stop some time after the last client has left."),
     ] = False,
-    tools: Tools = ToolSet.CORE,
+    tools: Tools = "core",
     watch: Annotated[
         bool,
         typer.Option(
@@ -128,17 +123,17 @@ def _assemble(
         return Container(places.vault, settings, places.state, report)
 
     startup = Startup(open_all, watch=watch)
-    return build_server(startup, tools=tools.value), startup
+    return build_server(startup, tools=tools), startup
 
 
-def mcp(context: typer.Context, tools: Tools = ToolSet.CORE) -> None:
+def mcp(context: typer.Context, tools: Tools = "core") -> None:
     """Run the bridge that AI clients start over stdio; it finds the engine or starts it.
 
     `memvault connect` adds this command to a client's configuration.
     """
     options = context.find_root().params
     arguments = [f"--{name}={options[name]}" for name in ("vault", "config") if options[name]]
-    raise typer.Exit(run_bridge_command([*arguments, "mcp", f"--tools={tools.value}"]) or 0)
+    raise typer.Exit(run_bridge_command([*arguments, "mcp", f"--tools={tools}"]) or 0)
 
 
 def watch(

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from memvault.cli.clients import clients_with_hooks
 from memvault.cli.hook import run_hook_command
-from memvault.cli.terminal import AsJson, places_of, print_json
+from memvault.cli.terminal import (
+    AsJson,
+    counted,
+    places_of,
+    print_json,
+    print_line,
+    print_table,
+)
 from memvault.config.hook_files import LIMITS, MAX_TIMEOUTS, HookFiles
 from memvault.model.errors import InvalidParams
 
@@ -21,7 +28,10 @@ EventArgument = Annotated[
     str, typer.Argument(metavar="EVENT", help="One event, such as UserPromptSubmit; else all.")
 ]
 
-app = typer.Typer(help="Hooks of AI clients: state, log, off and on.", no_args_is_help=True)
+app = typer.Typer(
+    help="Show the hooks of AI clients and their log; switch hooks off and on.",
+    no_args_is_help=True,
+)
 
 
 def add_commands(program: typer.Typer) -> None:
@@ -49,8 +59,7 @@ def _files(context: typer.Context) -> HookFiles:
 
 @app.command()
 def status(context: typer.Context, as_json: AsJson = False) -> None:
-    """Show which clients have hooks, which events are on, when each ran last, and how many captures
-    are waiting."""
+    """Show which clients have hooks, which events are on, and when each ran last."""
     files = _files(context)
     last = {line["event"]: line for line in _logged(files)}
     clients = clients_with_hooks()
@@ -68,13 +77,16 @@ def status(context: typer.Context, as_json: AsJson = False) -> None:
     if as_json:
         print_json({"clients": clients, "events": rows, "captures_waiting": waiting})
         return
-    typer.echo(f"Hooks are installed in {', '.join(clients)}." if clients else _NOT_INSTALLED)
-    for row in rows:
-        timeouts = row["timeouts_in_a_row"]
-        late = f", {timeouts} of {MAX_TIMEOUTS} time-outs in a row" if timeouts else ""
-        typer.echo(f"{row['event']:<18}{row['state']}{late}\t{row['last'] or 'never ran'}")
+    print_line(f"Hooks are installed in {', '.join(clients)}." if clients else _NOT_INSTALLED)
+    print_table([_row(row) for row in rows], ("cyan",))
     if waiting:
-        typer.echo(f"{waiting} captures are waiting for the engine.")
+        print_line(f"Waiting for the engine: {counted(waiting, 'capture')}.")
+
+
+def _row(event: dict[str, Any]) -> tuple[str, str, str]:
+    timeouts = event["timeouts_in_a_row"]
+    late = f", {timeouts} of {MAX_TIMEOUTS} time-outs in a row" if timeouts else ""
+    return event["event"], f"{event['state']}{late}", event["last"] or "never ran"
 
 
 @app.command()

@@ -10,16 +10,18 @@ import typer
 from memvault.cli.terminal import (
     AsJson,
     console,
+    counted,
     print_json,
     print_line,
     print_lines_changed,
     print_table,
     print_text,
+    read_day,
     tool_answer,
 )
 from memvault.model.errors import InvalidParams
 
-_DAY: dict[str, Any] = {"formats": ["%Y-%m-%d", "%Y-%m-%dT%H:%M:%S"], "metavar": "YYYY-MM-DD"}
+_DAY: dict[str, Any] = {"parser": read_day, "metavar": "YYYY-MM-DD"}
 _LIFECYCLES = ("permanent", "temporary", "ephemeral")
 Day = datetime | None
 
@@ -32,7 +34,7 @@ def add_commands(app: typer.Typer) -> None:
 def list_notes(
     context: typer.Context,
     folder: Annotated[
-        str, typer.Argument(metavar="[FOLDER]", help="Only notes in this folder and below it.")
+        str, typer.Argument(metavar="FOLDER", help="Only notes in this folder and below it.")
     ] = "",
     *,
     project: Annotated[str | None, typer.Option(help="Only notes of this project.")] = None,
@@ -50,7 +52,7 @@ def list_notes(
     changed_after: Annotated[Day, typer.Option(**_DAY)] = None,
     changed_before: Annotated[Day, typer.Option(**_DAY)] = None,
     most: Annotated[int, typer.Option("-n", "--number", min=1, max=100, help="How many.")] = 20,
-    cursor: Annotated[str | None, typer.Option(help="Go on after the list before.")] = None,
+    cursor: Annotated[str | None, typer.Option(help="Continue the list that printed this.")] = None,
     folders: Annotated[bool, typer.Option("--folders", help="Count the notes by folder.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -97,25 +99,22 @@ def _print_rest(answer: dict[str, Any]) -> None:
         print_line(f"\n{shown:,} of {total:,} notes. To go on: --cursor {cursor}")
 
 
-def _notes(count: int) -> str:
-    return f"{count:,} {'note' if count == 1 else 'notes'}"
-
-
 def move(
     context: typer.Context,
     note: Annotated[
         str,
         typer.Argument(
             metavar="NOTE",
-            help="Title, alias, file name, path or id of a note; a folder, with / at its end.",
+            help="Title, alias, file name, path or id of a note; or a folder, which ends in /.",
         ),
     ],
     destination: Annotated[
         str,
         typer.Argument(
             metavar="DESTINATION",
-            help="A folder of the vault, / for its own, or a path that ends in .md; for a folder "
-            "its new path, or one that exists or ends in / to move it into.",
+            help="Of a note: the folder to move it into (/ is the vault itself), or its new path, "
+            "which ends in .md. Of a folder: its new path, or the folder to move it into, if that "
+            "exists or ends in /.",
         ),
     ],
     *,
@@ -137,12 +136,12 @@ def move(
     if as_json:
         print_json(answer)
         return
-    notes = f": {_notes(len(answer['moved']))}" if is_folder else ""
+    notes = f": {counted(len(answer['moved']), 'note')}" if is_folder else ""
     print_line(f"{answer['moved_from']} → {answer['path']}{notes}")
     print_lines_changed(answer.get("lines") or ())
     changed = len(answer["notes_changed"])
     if changed and not preview:
-        print_line(f"Links rewritten in {_notes(changed)}.")
+        print_line(f"Links rewritten in {counted(changed, 'note')}.")
     if notice := answer.get("notice"):
         print_text(str(notice), style="yellow")
     if key := answer.get("reversal_hash"):

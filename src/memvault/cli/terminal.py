@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -87,6 +88,18 @@ def tool_answer(context: typer.Context, tool: str, arguments: dict[str, Any]) ->
         return dict(engine.call_tool(tool, arguments))
 
 
+def read_day(text: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError as error:
+        raise typer.BadParameter(f"give the day as YYYY-MM-DD, not {text!r}.") from error
+
+
+def counted(count: int, noun: str) -> str:
+    """ "1 note", "2,000 notes"."""
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
 def print_json(value: Any) -> None:
     """Print one JSON document, without colours and wrapping."""
     typer.echo(json.dumps(value, ensure_ascii=False, indent=2))
@@ -143,6 +156,14 @@ class _Rate(ProgressColumn):
     def render(self, task: Task) -> Text:
         speed = task.finished_speed or task.speed
         return Text("" if speed is None else f"{speed * 60:,.0f} notes/min", style="dim")
+
+
+@contextmanager
+def counting(stage: str) -> Iterator[Callable[[int], None]]:
+    """A bar of this stage; the function that it yields shows how many are done."""
+    with bar() as progress:
+        task = progress.add_task(stage, total=None)
+        yield lambda done: progress.update(task, completed=done)
 
 
 def bar() -> Progress:

@@ -6,7 +6,6 @@ import shutil
 import stat
 import sys
 from dataclasses import asdict
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -16,8 +15,9 @@ import memvault
 from memvault.cli.options import expanded, find_places
 from memvault.cli.terminal import (
     AsJson,
-    bar,
     console,
+    counted,
+    counting,
     engine_of,
     follow_first_scan,
     places_of,
@@ -28,19 +28,12 @@ from memvault.model.errors import InvalidParams, StorageError
 
 if TYPE_CHECKING:
     from memvault.curation.operations.draft import Draft
-    from memvault.curation.operations.importing import ImportReport
     from memvault.vault.files import Vault
 
 
 _FOLDERS = ("permanent", "projects", "sessions")
 _MANY = 100  # imported notes; indexing more takes a while
 _RATIONALE = "Written from the command line."
-
-
-class Provider(StrEnum):
-    CHATGPT = "chatgpt"
-    CLAUDE = "claude"
-    MEMVAULT = "memvault"
 
 
 def add_commands(app: typer.Typer) -> None:
@@ -53,17 +46,17 @@ def add_commands(app: typer.Typer) -> None:
 def init(
     context: typer.Context,
     vault: Annotated[
-        str | None, typer.Argument(metavar="[VAULT]", help="Vault folder (default: as --vault).")
+        str | None, typer.Argument(metavar="VAULT", help="Vault folder (default: as --vault).")
     ] = None,
 ) -> None:
-    """Make a vault with example notes and index it; your own notes in the folder stay untouched."""
+    """Create a vault with example notes and index it; if the folder has notes, none is added."""
     options = context.find_root().params
     places = find_places(vault or options["vault"], options["config"])
     created = make_vault(places.vault)
     print_line(f"Vault: {places.vault} ({created})")
     with engine_of(places, wait=False) as engine:
         status = follow_first_scan(engine)
-    console.print(f"{status['notes']:,} {'note' if status['notes'] == 1 else 'notes'} indexed.")
+    console.print(f"{counted(status['notes'], 'note')} indexed.")
     is_usual = places.vault == find_places(None, None).vault
     option = "" if is_usual else f' --vault "{places.vault}"'
     print_line("Connect an AI client: memvault connect claude-desktop" + option)
@@ -124,7 +117,7 @@ def _template() -> Path:
 
 def new(
     context: typer.Context,
-    title: Annotated[str, typer.Argument(help="The title of the note.")],
+    title: Annotated[str, typer.Argument(metavar="TITLE", help="The title of the note.")],
     *,
     text: Annotated[
         str | None, typer.Option(help="The text; without it, standard input is read.")
@@ -176,12 +169,16 @@ def _write_note(vault: Vault, draft: Draft) -> str:
 
 def import_(
     context: typer.Context,
-    provider: Annotated[Provider, typer.Argument(help="The program that wrote the export.")],
+    program: Annotated[
+        Literal["chatgpt", "claude", "memvault"],
+        typer.Argument(metavar="PROGRAM", help="The program that wrote the export."),
+    ],
     file: Annotated[
         Path,
         typer.Argument(
+            metavar="FILE",
             help="The export: zip, unpacked folder or JSON file. For memvault, a file from "
-            "`memvault export FILE.json`."
+            "`memvault export FILE.json`.",
         ),
     ],
     as_json: AsJson = False,
@@ -194,12 +191,10 @@ def import_(
 
     vault, source = Vault(places_of(context).vault), expanded(file)
     _check_ordinary(source)
-    if provider is Provider.MEMVAULT:
+    if program == "memvault":
         _restore(vault, source, as_json=as_json)
-    elif provider is Provider.CHATGPT:
-        _import_conversations(vault, source, "chatgpt", as_json=as_json)
     else:
-        _import_conversations(vault, source, "claude", as_json=as_json)
+        _import_conversations(vault, source, program, as_json=as_json)
 
 
 def _check_ordinary(file: Path) -> None:
@@ -215,11 +210,8 @@ def _check_ordinary(file: Path) -> None:
 def _restore(vault: Vault, file: Path, *, as_json: bool) -> None:
     from memvault.vault.export import is_of_journal, restore_export
 
-    with bar() as progress:
-        task = progress.add_task("restoring", total=None)
-        report = restore_export(
-            file, vault, progress=lambda done: progress.update(task, completed=done)
-        )
+    with counting("restoring") as progress:
+        report = restore_export(file, vault, progress=progress)
     if as_json:
         print_json(asdict(report))
         return
@@ -237,16 +229,10 @@ def _import_conversations(
     from memvault.vault.journal import Journal
 
     curator = Curator(vault, Journal(vault))
-    with bar() as progress:
-        task = progress.add_task("importing", total=None)
-        report = import_conversations(
-            curator,
-            file,
-            provider,
-            progress=lambda done: progress.update(task, completed=done),
-        )
+    with counting("importing") as progress:
+        report = import_conversations(curator, file, provider, progress=progress)
     if as_json:
-        print_json(_report_fields(report))
+        print_json(asdict(report))
         return
     console.print(
         f"{len(report.added):,} added, {len(report.updated):,} updated, "
@@ -258,19 +244,6 @@ def _import_conversations(
         print_line((f"not updated: {left.path or left.title} ({left.reason})", "yellow"))
     for skipped in report.skipped:
         print_line((f"skipped: {skipped.name} ({skipped.reason})", "yellow"))
-
-
-def _report_fields(report: ImportReport) -> dict[str, object]:
-    return {
-        "added": report.added,
-        "updated": report.updated,
-        "unchanged": report.unchanged,
-        "left_alone": [
-            {"title": unchanged.title, "path": unchanged.path, "reason": unchanged.reason}
-            for unchanged in report.left_alone
-        ],
-        "skipped": [{"name": skipped.name, "reason": skipped.reason} for skipped in report.skipped],
-    }
 
 
 def export(
@@ -286,9 +259,6 @@ def export(
     vault = Vault(places_of(context).vault)
     destination = expanded(target)
     write = export_json if destination.suffix.lower() == ".json" else export_folder
-    with bar() as progress:
-        task = progress.add_task("exporting", total=None)
-        count = write(
-            vault, destination, progress=lambda done: progress.update(task, completed=done)
-        )
-    print_line(f"{count:,} files exported to {destination}")
+    with counting("exporting") as progress:
+        count = write(vault, destination, progress=progress)
+    print_line(f"{counted(count, 'file')} exported to {destination}")

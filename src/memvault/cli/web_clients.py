@@ -20,7 +20,6 @@ from memvault.model.errors import InvalidParams
 _web_clients = typer.Typer(
     help="List the AI clients on the web that you approved; approve, deny and revoke them.",
     invoke_without_command=True,
-    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
@@ -72,7 +71,9 @@ def clients(
 @_web_clients.command()
 def approve(
     context: typer.Context,
-    number: Annotated[str, typer.Argument(help="The number that your browser shows.")],
+    number: Annotated[
+        str, typer.Argument(metavar="NUMBER", help="The number that your browser shows.")
+    ],
 ) -> None:
     """Allow the client with this number to read and write your notes."""
     _decide(context, "approve", number)
@@ -82,7 +83,9 @@ def approve(
 @_web_clients.command()
 def deny(
     context: typer.Context,
-    number: Annotated[str, typer.Argument(help="The number of the waiting client.")],
+    number: Annotated[
+        str, typer.Argument(metavar="NUMBER", help="The number of the waiting client.")
+    ],
 ) -> None:
     """Refuse the client with this number."""
     _decide(context, "deny", number)
@@ -93,7 +96,10 @@ def deny(
 def revoke(
     context: typer.Context,
     client: Annotated[
-        str, typer.Argument(help="Its name or id; the first characters of the id suffice.")
+        str,
+        typer.Argument(
+            metavar="CLIENT", help="Its name or id; the first characters of the id suffice."
+        ),
     ],
 ) -> None:
     """Withdraw the approval of a client; its tokens stop working at once."""
@@ -114,7 +120,7 @@ def _decide(context: typer.Context, action: str, number: str) -> None:
     with engine_of(places_of(context), wait=False) as engine:
         if not engine.decide_client(action, number.strip()):
             raise InvalidParams(
-                f"No client waits with the number {number}; `memvault clients` lists all that wait"
+                f"No client waits with the number {number}; `memvault clients` lists all that wait."
             )
 
 

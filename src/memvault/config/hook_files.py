@@ -41,7 +41,8 @@ class HookFiles:
     def switch(self, event: str) -> str:
         """The path of a file that exists while the event's hook is off.
 
-        ``all`` stands for every event."""
+        ``all`` means every event.
+        """
         return os.path.join(self.folder, f"{event}.off")
 
     def timeouts(self, event: str) -> str:

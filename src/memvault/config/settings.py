@@ -27,18 +27,20 @@ from memvault.model.memory import NAMESPACE
 SECRETS = ("qdrant_api_key", "neo4j_password", "redis_password")  # only from the environment
 
 
-class EmbeddingSettings(BaseModel):
+class _Table(BaseModel):
+    """A table of the configuration file, in which an unknown key is an error."""
+
     model_config = ConfigDict(extra="forbid")
 
+
+class EmbeddingSettings(_Table):
     model: str = Field(
         "all-MiniLM-L6-v2", description="name or folder of a sentence-transformers model"
     )
     backend: Literal["auto", "openvino", "onnx", "torch"] = "auto"
 
 
-class RerankSettings(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class RerankSettings(_Table):
     model: str = Field(
         "", description="name or folder of a cross-encoder for sentence-transformers; empty is off"
     )
@@ -46,9 +48,7 @@ class RerankSettings(BaseModel):
     budget_ms: float = Field(400.0, gt=0, description="time limit for one question")
 
 
-class EngineSettings(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class EngineSettings(_Table):
     host: str = "127.0.0.1"
     port: int = Field(0, ge=0, le=65535, description="0 chooses a free port")
     token: SecretStr | None = Field(None, description="required when host is not 127.0.0.1")
@@ -88,9 +88,7 @@ class EngineSettings(BaseModel):
         return f"{parts.scheme}://{parts.netloc}"
 
 
-class IndexSettings(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class IndexSettings(_Table):
     debounce_seconds: float = Field(0.1, ge=0.0)
     polling: Literal["auto", "always", "never"] = "auto"
     polling_seconds: float = Field(2.0, gt=0)
@@ -103,23 +101,17 @@ class IndexSettings(BaseModel):
     ner: Literal["auto", "off"] = "auto"
 
 
-class CacheSettings(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class CacheSettings(_Table):
     memories: int = Field(10_000, gt=0, description="memories whose text and vector are cached")
 
 
-class SessionSettings(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class SessionSettings(_Table):
     expiry_hours: float = Field(
         24.0, gt=0, description="hours without a call until a session expires"
     )
 
 
-class ReasoningSettings(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class ReasoningSettings(_Table):
     half_life_days: float = Field(
         365.0, gt=0, description="age difference at which a statement counts half"
     )
@@ -128,10 +120,8 @@ class ReasoningSettings(BaseModel):
     )
 
 
-class LearningSettings(BaseModel):
+class LearningSettings(_Table):
     """What memvault learns from how memories are used."""
-
-    model_config = ConfigDict(extra="forbid")
 
     enabled: bool = Field(True, description="record how answers are used, and rank by it")
     ranking_share: float = Field(
@@ -142,9 +132,7 @@ class LearningSettings(BaseModel):
     )
 
 
-class HookSettings(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class HookSettings(_Table):
     exclude: list[str] = Field(
         [], description="folders in which hooks neither give nor capture anything"
     )
@@ -155,9 +143,7 @@ class HookSettings(BaseModel):
     )
 
 
-class DreamSettings(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class DreamSettings(_Table):
     enabled: bool = Field(
         True, description="whether the engine looks for links, summaries and questions when idle"
     )
@@ -165,9 +151,7 @@ class DreamSettings(BaseModel):
     every_hours: float = Field(12.0, gt=0, description="between two dreams, at least")
 
 
-class UpkeepSettings(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
+class UpkeepSettings(_Table):
     enabled: bool = Field(True, description="whether the engine tidies its own data when idle")
     idle_minutes: float = Field(5.0, gt=0, description="without a request, before upkeep")
     history_megabytes: float = Field(
@@ -178,19 +162,15 @@ class UpkeepSettings(BaseModel):
     )
 
 
-class CalendarSettings(BaseModel):
+class CalendarSettings(_Table):
     """What "last week" and "last spring" mean to the person."""
-
-    model_config = ConfigDict(extra="forbid")
 
     week_starts: Literal["monday", "saturday", "sunday"] = "monday"
     hemisphere: Literal["north", "south"] = "north"
 
 
-class FadingSettings(BaseModel):
+class FadingSettings(_Table):
     """When ephemeral memories fade."""
-
-    model_config = ConfigDict(extra="forbid")
 
     enabled: bool = True
     summary_days: float = Field(
@@ -199,10 +179,8 @@ class FadingSettings(BaseModel):
     keys_days: float = Field(60.0, gt=0, description="days until it is reduced to its keys")
 
 
-class LimitSettings(BaseModel):
+class LimitSettings(_Table):
     """Rate limits. The defaults stop runaway programs and do not affect normal use."""
-
-    model_config = ConfigDict(extra="forbid")
 
     calls_per_second: float = Field(
         500.0,

@@ -7,15 +7,13 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from memvault.model.memory import Memory, Tombstone
 
 
-class Actor(BaseModel):
+class Actor(BaseModel, frozen=True):
     """Who made a change: an AI client, a person, or memvault itself."""
-
-    model_config = ConfigDict(frozen=True)
 
     kind: Literal["client", "person", "system"]
     name: str = ""
@@ -53,15 +51,13 @@ class ChangeKind(StrEnum):
     UNDONE = "undone"
 
 
-class FileChange(BaseModel):
+class FileChange(BaseModel, frozen=True):
     """One file of a change.
 
     ``before`` and ``after`` are the blake2b-128 hashes of its bytes in hex, None where no file
     was at ``path``. ``moved_to`` is the new path of a file that was moved; then ``after`` is None
     unless the change also edited it.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     path: str
     before: str | None = None
@@ -101,7 +97,7 @@ class FactKind(StrEnum):
     IMPORTANCE = "importance"
 
 
-class Fact(BaseModel):
+class Fact(BaseModel, frozen=True):
     """A fact about concepts without a note, which only the journal can hold.
 
     Attributes:
@@ -110,8 +106,6 @@ class Fact(BaseModel):
         into, into_id, into_kind: for ``joined``, name, node id and kind of the merged concept.
         value: for ``importance``, in [0, 1].
     """
-
-    model_config = ConfigDict(frozen=True)
 
     kind: FactKind
     node_ids: tuple[str, ...]
@@ -122,7 +116,7 @@ class Fact(BaseModel):
     value: float | None = None
 
 
-class Change(BaseModel):
+class Change(BaseModel, frozen=True):
     """An atomic change of the vault.
 
     Attributes:
@@ -142,8 +136,6 @@ class Change(BaseModel):
         call: the key of the call that made it; "" if it had none.
         position: as `order`, where that differs from ``at``.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     reversal_hash: str
     kind: ChangeKind
@@ -208,12 +200,10 @@ class TaskType(StrEnum):
     ANSWERED_QUESTION = "answered_question"
 
 
-class TaskAction(BaseModel):
+class TaskAction(BaseModel, frozen=True):
     """A tool call that resolves a task once a person agrees.
 
     The caller adds a rationale and, where the tool stores a note, its content."""
-
-    model_config = ConfigDict(frozen=True)
 
     tool: str
     arguments: dict[str, Any]
@@ -227,15 +217,13 @@ _PRESSING = {priority: place for place, priority in enumerate(Priority)}
 _FIRST = {task_type: place for place, task_type in enumerate(TaskType)}
 
 
-class CurationTask(BaseModel):
+class CurationTask(BaseModel, frozen=True):
     """A defect of the vault that a person can correct.
 
     ``target_nodes`` are memory ids and ``paths`` their notes, in the same order. Each call of
     ``settled_by`` resolves the task, the best first. Where no tool can, ``detail`` says what to do.
     ``proposal`` is the key of what a dream proposes.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     task_type: TaskType
     target_nodes: tuple[str, ...]

@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import dropwhile
 from uuid import UUID, uuid5
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue
+from pydantic import AwareDatetime, BaseModel, Field, JsonValue
 
 from memvault.model.memory import NAMESPACE
 from memvault.model.note import Domain, NeurotransmitterWeights, Vector
@@ -21,15 +21,13 @@ SHORTCUT_TRAVERSALS = 5  # a valuable shortcut was traversed more often than thi
 SHORTCUT_REWARD = 0.3  # and its reward is greater than this
 
 
-class EdgeLearning(BaseModel):
+class EdgeLearning(BaseModel, frozen=True):
     """What an edge has learned from being traversed (core appendix A, *GraphEdge*).
 
     An edge that was never traversed has the value of its domain in `INITIAL_LEARNING`.
     ``neurotransmitter_weights`` defaults to those of the domain. ``steering_reward`` lies in
     [-1, 1], ``confidence`` in [0, 1]. Unknown times are None.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     domain: Domain = Domain.GENERAL
     neurotransmitter_weights: NeurotransmitterWeights = Field(

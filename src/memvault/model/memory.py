@@ -18,7 +18,6 @@ from pydantic import (
     AfterValidator,
     AwareDatetime,
     BaseModel,
-    ConfigDict,
     Field,
     JsonValue,
     PlainSerializer,
@@ -68,7 +67,7 @@ FOLDER_LIFECYCLES = {
 }
 
 
-class Memory(BaseModel):
+class Memory(BaseModel, frozen=True):
     """A note's metadata. One note is one memory.
 
     ``id`` is the frontmatter's UUID, else derived from the path (`id_of_path`).
@@ -77,8 +76,6 @@ class Memory(BaseModel):
     still holds, and its full text is archived. ``metadata`` is the rest of the frontmatter;
     ``fields`` are Dataview's fields (``key:: value``) that the text has once.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     id: str
     path: str
@@ -203,10 +200,8 @@ class JohariQuadrant(StrEnum):
         return cls.UNKNOWN if high else cls.BLIND
 
 
-class UTLState(BaseModel):
+class UTLState(BaseModel, frozen=True):
     """Learning state of a memory: L = f((delta_s x delta_c) . w_e . cos phi)."""
-
-    model_config = ConfigDict(frozen=True)
 
     delta_s: float = Field(0.5, ge=0.0, le=1.0)
     delta_c: float = Field(0.5, ge=0.0, le=1.0)
@@ -224,7 +219,7 @@ class UTLState(BaseModel):
         return math.sqrt(min(1.0, max(0.0, drive)))
 
 
-class Tombstone(BaseModel):
+class Tombstone(BaseModel, frozen=True):
     """A forgotten note in the vault's trash, or a forgotten concept without a note.
 
     Attributes:
@@ -240,8 +235,6 @@ class Tombstone(BaseModel):
         repeats: if undoing a restoration forgot it again, the reversal hash of the first
             forgetting.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     reversal_hash: str
     name: str
@@ -280,14 +273,12 @@ class Stage(StrEnum):
         return cls.GROWTH if notes < MATURITY_FROM else cls.MATURITY
 
 
-class MemoryActivity(BaseModel):
+class MemoryActivity(BaseModel, frozen=True):
     """How a memory was used.
 
     ``agent_id`` is the client that stored the memory and ``utl_state`` its learning state at that
     time; both are None for a note that a person wrote.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     access_count: int = Field(0, ge=0)
     last_accessed: AwareDatetime | None = None
@@ -343,7 +334,7 @@ Embedding = Annotated[
 ]
 
 
-class MemoryNode(BaseModel):
+class MemoryNode(BaseModel, frozen=True, arbitrary_types_allowed=True):
     """A memory with its text, vector, state and use (core REQ-CORE-001).
 
     Attributes:
@@ -355,8 +346,6 @@ class MemoryNode(BaseModel):
         semantic_cluster: always None; no clusters are computed yet.
         metadata: the frontmatter's own keys.
     """
-
-    model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
 
     id: Id
     content: str = Field(max_length=MAX_CONTENT_CHARS)

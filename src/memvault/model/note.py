@@ -11,7 +11,7 @@ from uuid import UUID
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 
 class LineRange(NamedTuple):
@@ -235,14 +235,12 @@ class Domain(StrEnum):
     GENERAL = "general"  # anything else
 
 
-class NeurotransmitterWeights(BaseModel):
+class NeurotransmitterWeights(BaseModel, frozen=True):
     """Factors that modulate an edge's weight, each in [0, 1].
 
     ``excitatory`` (glutamate-like) strengthens the edge, ``inhibitory`` (GABA-like) dampens it,
     ``modulatory`` (dopamine-like) scales the balance of both.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     excitatory: float = Field(0.5, ge=0.0, le=1.0)
     inhibitory: float = Field(0.2, ge=0.0, le=1.0)

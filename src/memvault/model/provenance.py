@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 from typing import NamedTuple
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel
 
 from memvault.model.note import LineRange
 
@@ -32,11 +32,9 @@ class OriginKind(StrEnum):
 SPOKEN_BY_PERSON = "person"  # the session of what the person said in an imported conversation
 
 
-class Origin(BaseModel):
+class Origin(BaseModel, frozen=True):
     """``name`` is the client's own name for itself, or where an import came from; ``session`` the
     client's session, or `SPOKEN_BY_PERSON`."""
-
-    model_config = ConfigDict(frozen=True)
 
     kind: OriginKind = OriginKind.PERSON
     name: str = ""
@@ -87,7 +85,7 @@ class OriginSpan(NamedTuple):
     origin: Origin
 
 
-class Provenance(BaseModel):
+class Provenance(BaseModel, frozen=True):
     """The origins of a note's words.
 
     Attributes:
@@ -105,8 +103,6 @@ class Provenance(BaseModel):
         mtime_ns: when the person had saved the note before memvault first changed it.
         stamp: changes whenever the journal has something new about this note.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     origin: Origin = PERSON
     spans: tuple[OriginSpan, ...] = ()

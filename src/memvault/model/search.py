@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
 from memvault.model.memory import JohariQuadrant, Lifecycle, Memory
 from memvault.model.note import ChunkSize, LineRange
@@ -124,13 +124,11 @@ class Mode(StrEnum):
     DEFAULT = "default"
 
 
-class Filters(BaseModel):
+class Filters(BaseModel, extra="forbid"):
     """Filters of a search; all given ones must match.
 
     Dates are compared in UTC. A list may be named in the singular and be one value
     (``{"type": "book"}``), as models write it."""
-
-    model_config = ConfigDict(extra="forbid")
 
     min_importance: float | None = Field(None, ge=0.0, le=1.0)
     johari_quadrants: list[JohariQuadrant] | None = None

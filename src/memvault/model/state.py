@@ -1,4 +1,4 @@
-"""The cognitive pulse, and statistics of caches."""
+"""The cognitive pulse, statistics of caches, and the protocol of the background worker."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 HIGH_ENTROPY, LOW_ENTROPY = 0.7, 0.4
 GOOD_COHERENCE, LOW_COHERENCE = 0.5, 0.4
@@ -25,10 +25,8 @@ class SuggestedAction(StrEnum):
     TRIGGER_DREAM = "trigger_dream"
 
 
-class CognitivePulse(BaseModel):
+class CognitivePulse(BaseModel, frozen=True):
     """``entropy`` and ``coherence`` lie in [0, 1]; about 30 tokens when serialised."""
-
-    model_config = ConfigDict(frozen=True)
 
     entropy: float = Field(ge=0.0, le=1.0)
     coherence: float = Field(ge=0.0, le=1.0)

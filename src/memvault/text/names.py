@@ -16,6 +16,7 @@ from memvault.model.graph import NodeKind
 from memvault.model.memory import Memory, id_of_entity
 from memvault.model.note import Link, ParsedNote
 from memvault.text.words import composed, name_key
+from memvault.vault.links import without_suffix
 
 _KIND_WORDS = {
     NodeKind.PERSON: "person people contact colleague friend",
@@ -44,7 +45,6 @@ _ATTACHMENT = re.compile(
     r"|base|csv|json|txt|zip|docx?|xlsx?|pptx?|html?)$",
     re.IGNORECASE,
 )
-_NOTE_SUFFIX = re.compile(r"\.(md|markdown)$", re.IGNORECASE)
 MAX_FIELD_CHARS = 80
 _LETTERS = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 MAX_VALUE_WORDS = 5
@@ -108,7 +108,7 @@ def kind_of(memory: Memory) -> str:
 
 
 def _stem(path: str) -> str:
-    return _NOTE_SUFFIX.sub("", path.rsplit("/", 1)[-1])
+    return without_suffix(path.rsplit("/", 1)[-1])
 
 
 def concept_of(link: Link) -> tuple[str, str] | None:
@@ -119,7 +119,7 @@ def concept_of(link: Link) -> tuple[str, str] | None:
     target = link.target.strip().rstrip("/")
     if not target or _ATTACHMENT.search(target):
         return None
-    name = composed(_NOTE_SUFFIX.sub("", target.rsplit("/", 1)[-1]).strip())
+    name = composed(_stem(target).strip())
     key = name_key(name)
     return (id_of_entity(NodeKind.CONCEPT, key), name) if key else None
 

@@ -113,7 +113,7 @@ _NAME = (
     r"tresor|garage|safe|schloss|fahrradschloss|tor|deur|kluis|alarm|poort|slot|двери|подъезда|"
     r"домофона|сейфа|сигнализации|ворот|доступа|карты|замка)"
 )
-# What stands between the name and its value: "for the office", "del wifi", "d'accès", "WLAN".
+# What is between the name and its value: "for the office", "del wifi", "d'accès", "WLAN".
 _OF = (
     r"(?:\s+(?:(?:for|to|of|on|de|du|des|pour|del|della|dello|di|per|da|do|para|für|vom|von|zum|zur|der|"
     r"im|van|voor|op|от|для)\s+|(?:d|dell|all)['’])[^\n:=.?!]{1,40}?|\s+(?:wi-?fi|wlan|wpa2?|internet))?"

@@ -28,7 +28,7 @@ from uuid import uuid4
 from zlib import crc32
 
 from filelock import FileLock, Timeout
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AwareDatetime, BaseModel, Field, ValidationError
 
 from memvault.model.change import Actor
 from memvault.model.errors import OutsideVault, StorageError
@@ -45,7 +45,7 @@ _DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)
 _log = logging.getLogger(__name__)
 
 
-class JournalEntry(BaseModel):
+class JournalEntry(BaseModel, frozen=True):
     """One event.
 
     Attributes:
@@ -55,8 +55,6 @@ class JournalEntry(BaseModel):
         note_id, path: the note concerned, if any.
         before, after: the changed value, as JSON.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     id: str = Field(default_factory=lambda: str(uuid4()))
     ts: AwareDatetime
@@ -344,12 +342,13 @@ def _append_line(file: Path, line: bytes, flush: bool) -> None:
             stream.seek(size - 1)
             if stream.read(1) != b"\n":
                 line = b"\n" + line
-        _write_whole(stream, line, size, flush)
+        _write_or_truncate(stream, line, size, flush)
     if is_new:
         sync_folder(file.parent)
 
 
-def _write_whole(stream: FileIO, line: bytes, size: int, flush: bool) -> None:
+def _write_or_truncate(stream: FileIO, line: bytes, size: int, flush: bool) -> None:
+    """Write the line; if that fails, the file keeps its size."""
     try:
         if stream.write(line) != len(line):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))

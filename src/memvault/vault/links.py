@@ -173,7 +173,7 @@ def wikilink(path: str, source: str, links: LinkIndex | None = None) -> str:
     (``# ^ [ ] |``) becomes a Markdown link.
     """
     name = PurePosixPath(path).stem
-    path_name = path.removesuffix(".md").removesuffix(".markdown")
+    path_name = without_suffix(path)
     if _UNLINKABLE.search(path_name):
         alias = name.replace("[", "\\[").replace("]", "\\]")
         return f"[{alias}]({quote(path)})"

@@ -117,7 +117,7 @@ def _names_one_by_number(question: str, words: Collection[str]) -> bool:
 def stems_by_language(text: str, question: str) -> list[frozenset[object]]:
     """The stems of a text as English, and as each language that a question may be in."""
     languages = [name for name in languages_of(question).names if name in LANGUAGES]
-    return [frozenset(stems(text)), *(frozenset(bm25.stems(text, name)) for name in languages)]
+    return [frozenset(stems(text)), *(bm25.terms_in_language(text, name) for name in languages)]
 
 
 def _have_same_stems(first: str, second: str, question: str) -> bool:

@@ -149,7 +149,7 @@ def query(text: str, languages: tuple[str, ...] = ()) -> qdrant.SparseVector:
 
 
 @lru_cache(maxsize=1_000)  # the types of a vault are compared with each question
-def stems(text: str, language: str) -> frozenset[int]:
+def terms_in_language(text: str, language: str) -> frozenset[int]:
     """The terms of a text's words in one language."""
     return frozenset(_model(language).embed_query(normal(text)).indices)
 

@@ -13,15 +13,14 @@ import qdrant_edge as qdrant
 
 from memvault.model.batched import batched
 from memvault.model.errors import DiskFull, MemvaultError, StorageError
-from memvault.model.priority import make_way
 from memvault.model.search import Ranking
 from memvault.stores import faults
 from memvault.stores.server import CallRecorder
 from memvault.stores.vectors.edge_shard import (
+    engine_point,
     filter_of,
     is_engine_error,
     open_shard,
-    points,
     points_with_term,
     scroll,
     unflushed,
@@ -34,17 +33,17 @@ from memvault.stores.vectors.payload import (
     Headers,
     header,
 )
+from memvault.stores.vectors.point_store import PointVectorStore
 from memvault.stores.vectors.points import (
     DENSE,
     POINTS_PER_CALL,
     SPARSE,
+    NewPoint,
     Note,
     Point,
-    PointVectorStore,
     Scored,
     Terms,
     WithVector,
-    batches,
     ids_of,
     point_of,
 )
@@ -67,34 +66,10 @@ class EdgeVectorStore(PointVectorStore):
         self._readers_changed = threading.Condition()
         self._headers = Headers(self._read_labels)
 
-    def replace(self, notes: Sequence[Note]) -> None:
-        latest = {memory.id: (memory, chunks) for memory, chunks in notes}
-        size = sum(
-            _BYTES_PER_POINT + _BYTES_PER_CHARACTER * len(embedded.chunk.text)
-            for _, chunks in latest.values()
-            for embedded in chunks
-        )
-        with self._writing(size) as shard:
-            stale = self._ids_of(latest)
-            for batch in batches(latest.values()):
-                ids = self._free_ids(batch, stale)
-                unused_ids = iter(ids)
-                new_points = [
-                    point
-                    for memory, chunks in batch
-                    for point in points(memory, chunks, unused_ids)
-                ]
-                for part in batched(new_points, POINTS_PER_CALL):
-                    make_way()
-                    shard.update(qdrant.UpdateOperation.upsert_points(part))
-                self._headers.forget(ids)
-                stale.difference_update(ids)
-            self._delete(shard, stale)
-        self._written(latest.values())
-
-    def remove(self, note_ids: Collection[str]) -> None:
-        with self._writing(0) as shard:
-            self._delete(shard, self._ids_of(note_ids))
+    def _upsert(self, points: Sequence[NewPoint]) -> None:
+        with self._reading() as shard:
+            shard.update(qdrant.UpdateOperation.upsert_points(list(map(engine_point, points))))
+        self._headers.forget(point.chunk_id for point in points)
 
     def _nearest(
         self,
@@ -148,9 +123,6 @@ class EdgeVectorStore(PointVectorStore):
         headers = (header(record.payload) for record in records)
         return dict(zip(ids_of(records), headers, strict=True))
 
-    def count(self) -> int:
-        return self._count(())
-
     def _count(self, conditions: Conditions) -> int:
         with self._reading() as shard:
             return shard.count(qdrant.CountRequest(filter=filter_of(conditions), exact=True))
@@ -162,7 +134,7 @@ class EdgeVectorStore(PointVectorStore):
 
     def optimize(self) -> None:
         """Free deleted data, if it is at least a fifth of the stored data."""
-        with self._writing(0) as shard:
+        with self._writing() as shard:
             shard.optimize()
             self._flush(shard)
 
@@ -184,10 +156,11 @@ class EdgeVectorStore(PointVectorStore):
                     self._flush(shard)
                     shard.close()
 
-    def _delete(self, shard: qdrant.EdgeShard, chunk_ids: Iterable[int]) -> None:
+    def _delete(self, chunk_ids: Iterable[int]) -> None:
         for part in batched(chunk_ids, POINTS_PER_CALL):
             ids: list[Any] = [point_of(chunk_id) for chunk_id in part]
-            shard.update(qdrant.UpdateOperation.delete_points(ids))
+            with self._reading() as shard:
+                shard.update(qdrant.UpdateOperation.delete_points(ids))
             self._headers.forget(part)
 
     def _flush(self, shard: qdrant.EdgeShard) -> None:
@@ -195,11 +168,16 @@ class EdgeVectorStore(PointVectorStore):
         unflushed(self._folder).unlink(missing_ok=True)
 
     @contextmanager
-    def _writing(self, size: int) -> Iterator[qdrant.EdgeShard]:
-        """Lock for a write of about this many bytes.
+    def _writing(self, notes: Iterable[Note] = ()) -> Iterator[qdrant.EdgeShard]:
+        """Lock for a write.
 
         If there is no space for it, earlier writes are flushed while that is still possible.
         """
+        size = sum(
+            _BYTES_PER_POINT + _BYTES_PER_CHARACTER * len(embedded.chunk.text)
+            for _, chunks in notes
+            for embedded in chunks
+        )
         with self._write_lock, self._reading() as shard:
             try:
                 faults.ensure_space(self._folder, size)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +18,8 @@ import numpy as np
 import qdrant_edge as qdrant
 
 from memvault.model.errors import StoreUnavailable
-from memvault.model.memory import Memory
-from memvault.model.note import EmbeddedChunk, Vector
-from memvault.model.priority import make_way
+from memvault.model.note import Vector
 from memvault.stores import faults
-from memvault.stores.vectors.note_terms import with_payload_and_terms
 from memvault.stores.vectors.payload import (
     CREATED,
     IMPORTANCE,
@@ -34,6 +31,7 @@ from memvault.stores.vectors.points import (
     DENSE,
     POINTS_PER_CALL,
     SPARSE,
+    NewPoint,
     point_of,
 )
 
@@ -144,15 +142,9 @@ def is_engine_error(error: BaseException) -> bool:
     return type(error) is Exception or type(error).__name__ == "PanicException"
 
 
-def points(
-    memory: Memory, chunks: Sequence[EmbeddedChunk], ids: Iterator[int]
-) -> list[qdrant.Point]:
-    """One point per chunk, with the next of these ids."""
-    make_way()
-    return [
-        qdrant.Point(point_of(next(ids)), {DENSE: _floats(embedded.vector), SPARSE: terms}, payload)
-        for embedded, payload, terms in with_payload_and_terms(memory, chunks)
-    ]
+def engine_point(point: NewPoint) -> qdrant.Point:
+    vectors = {DENSE: _floats(point.vector), SPARSE: point.terms}
+    return qdrant.Point(point_of(point.chunk_id), vectors, point.payload)
 
 
 def _floats(vector: Vector) -> Any:

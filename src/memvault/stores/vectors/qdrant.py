@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
@@ -22,11 +23,8 @@ from qdrant_client.common.client_exceptions import QdrantException
 
 from memvault.model.batched import batched
 from memvault.model.errors import InvalidParams
-from memvault.model.memory import Memory
-from memvault.model.note import EmbeddedChunk
 from memvault.stores import faults
 from memvault.stores.server import Server, StoreNamespace
-from memvault.stores.vectors.note_terms import with_payload_and_terms
 from memvault.stores.vectors.payload import (
     CREATED,
     IMPORTANCE,
@@ -35,14 +33,14 @@ from memvault.stores.vectors.payload import (
     Conditions,
     note_id_of,
 )
+from memvault.stores.vectors.point_store import PointVectorStore
 from memvault.stores.vectors.points import (
     DENSE,
     POINTS_PER_CALL,
     SPARSE,
+    NewPoint,
     Note,
-    PointVectorStore,
     Terms,
-    batches,
     point_of,
 )
 from memvault.stores.vectors.qdrant_errors import (
@@ -130,30 +128,8 @@ class QdrantVectorStore(PointVectorStore):
         self.server = Server("Qdrant", timeouts=(TimedOut,), network=(Unreachable,))
         self.calls = self.server.calls
 
-    def replace(self, notes: Sequence[Note]) -> None:
-        latest = {memory.id: (memory, chunks) for memory, chunks in notes}
-        with self._write_lock:
-            stale = self._ids_of(latest)
-            for batch in batches(latest.values()):
-                ids = self._free_ids(batch, stale)
-                unused_ids = iter(ids)
-                points = [
-                    point
-                    for memory, chunks in batch
-                    for point in _points(memory, chunks, unused_ids)
-                ]
-                for part in batched(points, POINTS_PER_CALL):
-                    self._ask(partial(self._upsert, part), writes=True)
-                stale.difference_update(ids)
-            self._delete(stale)
-        self._written(latest.values())
-
-    def remove(self, note_ids: Collection[str]) -> None:
-        with self._write_lock:
-            self._delete(self._ids_of(note_ids))
-
-    def count(self) -> int:
-        return self._count(())
+    def _writing(self, notes: Iterable[Note] = ()) -> AbstractContextManager[object]:
+        return self._write_lock
 
     def _count(self, conditions: Conditions) -> int:
         return self._ask(
@@ -238,16 +214,16 @@ class QdrantVectorStore(PointVectorStore):
             if offset is None:
                 return
 
-    def _upsert(self, points: list[models.PointStruct], client: QdrantClient) -> None:
-        client.upsert(self._collection, points, wait=True)
+    def _upsert(self, points: Sequence[NewPoint]) -> None:
+        rows = list(map(_point_struct, points))
+        self._ask(lambda client: client.upsert(self._collection, rows, wait=True), writes=True)
 
     def _delete(self, chunk_ids: Iterable[int]) -> None:
         for part in batched(map(point_of, chunk_ids), POINTS_PER_CALL):
-            ids = models.PointIdsList(points=list(part))
-            self._ask(partial(self._delete_part, ids))
+            self._delete_part(models.PointIdsList(points=list(part)))
 
-    def _delete_part(self, ids: models.PointIdsList, client: QdrantClient) -> None:
-        client.delete(self._collection, ids, wait=True)
+    def _delete_part(self, ids: models.PointIdsList) -> None:
+        self._ask(lambda client: client.delete(self._collection, ids, wait=True))
 
     def _ask(self, call: Callable[[QdrantClient], T], *, writes: bool = False) -> T:
         def attempt() -> T:
@@ -294,18 +270,13 @@ class QdrantVectorStore(PointVectorStore):
             client.create_payload_index(self._collection, field, schema, wait=True)
 
 
-def _points(
-    memory: Memory, chunks: Sequence[EmbeddedChunk], ids: Iterator[int]
-) -> list[models.PointStruct]:
-    """One point per chunk; labels are a list, which the server indexes as keywords."""
-    return [
-        models.PointStruct(
-            id=point_of(next(ids)),
-            vector={DENSE: embedded.vector.tolist(), SPARSE: _sparse(terms)},
-            payload={**payload, LABELS: payload[LABELS].split(" ")},
-        )
-        for embedded, payload, terms in with_payload_and_terms(memory, chunks)
-    ]
+def _point_struct(point: NewPoint) -> models.PointStruct:
+    """A point whose labels are a list, which the server indexes as keywords."""
+    return models.PointStruct(
+        id=point_of(point.chunk_id),
+        vector={DENSE: point.vector.tolist(), SPARSE: _sparse(point.terms)},
+        payload={**point.payload, LABELS: point.payload[LABELS].split(" ")},
+    )
 
 
 def _sparse(terms: Terms) -> models.SparseVector:

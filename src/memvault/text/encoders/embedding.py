@@ -27,6 +27,7 @@ from memvault.text.encoders.model_files import (
     BUNDLED,
     BUNDLED_NAMES,
     ModelMeta,
+    Window,
     is_exported,
     model_id,
 )
@@ -40,8 +41,6 @@ _CACHED_QUERIES = 64
 _EXPORTED = ("auto", "openvino")  # backends that run an exported model
 _VECTORS_MARK = "c1"  # of vectors without the common part; if it changes, all are made again
 _BATCHES_PER_GROUP = 32  # batches between two writes to the cache
-
-Window = Sequence[int]
 
 _log = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ import hashlib
 import importlib.util
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,6 +19,7 @@ BUNDLED_NAMES = {BUNDLED, f"sentence-transformers/{BUNDLED}"}
 EXPORTING = "preparing the embedding model, once on this machine"
 INPUTS = ("input_ids", "attention_mask")
 MAX_WINDOW = 512  # tokens, of a model whose files name no length
+Window = Sequence[int]  # what a model reads at once: token ids, special ones included
 _DOCUMENT_PROMPTS = ("document", "passage", "corpus")
 _FORMAT = 3  # of the exported folder; a new number invalidates old exports
 

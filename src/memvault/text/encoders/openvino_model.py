@@ -21,10 +21,9 @@ from filelock import FileLock
 from tokenizers import Tokenizer
 
 from memvault.model.priority import AwaitedLock, make_way
-from memvault.text.encoders.model_files import ModelMeta, read_meta
+from memvault.text.encoders.model_files import ModelMeta, Window, read_meta
 
 _Hints = tuple[tuple[str, str], ...]
-Window = Sequence[int]  # token ids, special ones included
 _STREAMS = 2
 # Queries are padded to a multiple of this many tokens: for a new input length, OpenVINO prepares
 # its kernels again, which takes as long as the query.

@@ -22,14 +22,13 @@ from memvault.text.encoders.model_files import (
     INPUTS,
     MAX_WINDOW,
     ModelMeta,
+    Window,
     model_source,
     prefixes,
 )
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
-
-Window = Sequence[int]
 
 
 def load_original(model: str, backend: str = "torch") -> SentenceTransformer:

@@ -179,7 +179,7 @@ class _Reader:
             Sentence(
                 _one_line(inline.text[span.start : span.end]),
                 self._line_of(inline, span, lines),
-                span.name,
+                span.label,
             )
             for span in spans
         ]
@@ -222,7 +222,7 @@ class _Reader:
                     style=link.style,
                     subpath=link.subpath,
                     shown=link.shown,
-                    relation=link.key or spans[index].name,
+                    relation=link.key or spans[index].label,
                     sentence=sentences[index].text,
                     line=first_line + inline.line_at(link.start),
                 )
@@ -242,9 +242,9 @@ class _Reader:
         first_line: int,
     ) -> None:
         fields = [
-            (span.start, span.name, inline.text[span.value : span.value_end], span.explicit)
+            (span.start, span.label, inline.text[span.value : span.value_end], span.explicit)
             for span in spans
-            if span.name is not None and span.value_end
+            if span.label is not None and span.value_end
         ]
         fields += [
             (mark.start, mark.key, inline.text[mark.start : mark.end], True)

@@ -130,14 +130,14 @@ class LabelledSentence(NamedTuple):
     """A sentence at [start, end) of a block's text, and its label.
 
     Attributes:
-        name: the label, if any; its value starts at ``value``.
+        label: the label, if any; its value starts at ``value``.
         value_end: the end of the labelled value: of the sentence, or of the line of a field.
         explicit: the label is a field (``key::``).
     """
 
     start: int
     end: int
-    name: str | None = None
+    label: str | None = None
     value: int = 0
     value_end: int = 0
     explicit: bool = False
@@ -167,20 +167,20 @@ def split_sentences(inline: InlineText) -> list[LabelledSentence]:
     """The sentences of a block in order, covering its text."""
     text = inline.text
     punctuation = sentence_starts(text, inline.protected)
-    names = _labels(inline, punctuation)
-    starts = sorted({*punctuation, *inline.breaks, *names, *_deliberate_lines(inline), 0})
+    labels = _labels(inline, punctuation)
+    starts = sorted({*punctuation, *inline.breaks, *labels, *_deliberate_lines(inline), 0})
     starts = [start for start in starts if start < len(text)]
     parts: list[LabelledSentence] = []
     field: _Label | None = None
     field_end = 0
     for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
-        name = names.get(start)
-        if name is not None and name.explicit:
-            field, field_end = name, _line_end(text, name.value)
-        if name is not None:
-            value_end = field_end if name.explicit else end
+        label = labels.get(start)
+        if label is not None and label.explicit:
+            field, field_end = label, _line_end(text, label.value)
+        if label is not None:
+            value_end = field_end if label.explicit else end
             parts.append(
-                LabelledSentence(start, end, name.text, name.value, value_end, name.explicit)
+                LabelledSentence(start, end, label.text, label.value, value_end, label.explicit)
             )
         elif field is not None and start < field_end:
             parts.append(LabelledSentence(start, end, field.text))
@@ -197,20 +197,20 @@ def _line_end(text: str, start: int) -> int:
 def _labels(inline: InlineText, punctuation: list[int]) -> dict[int, _Label]:
     """The labels by the offset at which their sentence starts."""
     text = inline.text
-    names = _field_lines(inline) if "::" in text else {}
-    field_starts = list(names)
-    last_value_start, named_line_end = 0, -1
+    labels = _field_lines(inline) if "::" in text else {}
+    field_starts = list(labels)
+    last_value_start, labelled_line_end = 0, -1
     for colon in _COLON.finditer(text):
         field_index = bisect_right(field_starts, colon.start()) - 1
         if field_index >= 0 and colon.start() < _line_end(
-            text, names[field_starts[field_index]].value
+            text, labels[field_starts[field_index]].value
         ):
             continue
-        name = _label_before(inline, punctuation, colon, last_value_start, named_line_end)
-        if name is not None:
-            names[name.start] = name
-            last_value_start, named_line_end = colon.end(), _line_end(text, colon.end())
-    return names
+        label = _label_before(inline, punctuation, colon, last_value_start, labelled_line_end)
+        if label is not None:
+            labels[label.start] = label
+            last_value_start, labelled_line_end = colon.end(), _line_end(text, colon.end())
+    return labels
 
 
 def _field_lines(inline: InlineText) -> dict[int, _Label]:
@@ -226,13 +226,13 @@ def _label_before(
     punctuation: list[int],
     colon: re.Match[str],
     last_value_start: int,
-    named_line_end: int,
+    labelled_line_end: int,
 ) -> _Label | None:
     """The label that ends at a colon.
 
     Args:
         last_value_start: start of the previous label's value; no label starts before it.
-        named_line_end: end of a line that already has a label; on it, another label may follow a
+        labelled_line_end: end of a line that already has a label; on it, another label may follow a
             comma ("Time: 10:30, Place: Oslo").
     """
     text = inline.text
@@ -240,7 +240,7 @@ def _label_before(
     while match := _LABEL.search(text, position, colon.start()):
         start, (name_start, name_end) = match.start(), match.span("name")
         preceding = text[start - 1] if start else "\n"
-        is_listed = preceding == "," and start <= named_line_end and "." not in match["name"]
+        is_listed = preceding == "," and start <= labelled_line_end and "." not in match["name"]
         may_start_here = is_listed or preceding == "\n" or preceding in _SEPARATORS
         if (may_start_here or preceding != ",") and _is_label(
             inline, match, punctuation, may_start_here

@@ -11,14 +11,14 @@ from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
-MARK = "%%"
+COMMENT_MARK = "%%"
 
 
-def _inline(state: StateInline, silent: bool) -> bool:
+def _comment(state: StateInline, silent: bool) -> bool:
     source, position = state.src, state.pos
-    if not source.startswith(MARK, position):
+    if not source.startswith(COMMENT_MARK, position):
         return False
-    end = source.find(MARK, position + 2, state.posMax)
+    end = source.find(COMMENT_MARK, position + 2, state.posMax)
     if not silent:
         # `InlineReader` pairs marks that this paragraph does not close, across the note.
         token = state.push("comment" if end >= 0 else "comment_mark", "", 0)
@@ -27,21 +27,21 @@ def _inline(state: StateInline, silent: bool) -> bool:
     return True
 
 
-def _block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+def _comment_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """Parse a comment that opens with an unclosed ``%%`` at the start of a line.
 
     It extends to the next ``%%`` or, as in Obsidian, to the end of the note.
     """
     line_start = state.bMarks[start] + state.tShift[start]
-    if not state.src.startswith(MARK, line_start) or state.is_code_block(start):
+    if not state.src.startswith(COMMENT_MARK, line_start) or state.is_code_block(start):
         return False
-    if state.src.find(MARK, line_start + 2, state.eMarks[start]) >= 0:
+    if state.src.find(COMMENT_MARK, line_start + 2, state.eMarks[start]) >= 0:
         return False
     if silent:
         return True
     line = start + 1
     while line < end:
-        close = state.src.find(MARK, state.bMarks[line], state.eMarks[line])
+        close = state.src.find(COMMENT_MARK, state.bMarks[line], state.eMarks[line])
         if close >= 0:
             _add_paragraph(state, line, state.src[close + 2 : state.eMarks[line]].strip())
             line += 1
@@ -61,24 +61,24 @@ def _add_paragraph(state: StateBlock, line: int, text: str) -> None:
 
 
 def comment_plugin(md: MarkdownIt) -> None:
-    md.inline.ruler.before("link", "comment", _inline)
+    md.inline.ruler.before("link", "comment", _comment)
     ends = {"alt": ["paragraph", "reference", "blockquote", "list"]}
-    md.block.ruler.before("fence", "comment", _block, ends)  # type: ignore[arg-type]
+    md.block.ruler.before("fence", "comment", _comment_block, ends)  # type: ignore[arg-type]
 
 
-_OPEN = re.compile(r"[\[(][ \t]*([^\W\d_][^\n:\[\](){}|<>`]{0,59}?)[ \t]*::[ \t]*")
-_CLOSERS = {"[": "]", "(": ")"}
+_FIELD_OPENING = re.compile(r"[\[(][ \t]*([^\W\d_][^\n:\[\](){}|<>`]{0,59}?)[ \t]*::[ \t]*")
+_FIELD_CLOSERS = {"[": "]", "(": ")"}
 _BRACKETS = re.compile(r"[\[\]()\n]")
 MAX_VALUE_CHARS = 1000
 MAX_DEPTH = 8
 
 
-def _rule(state: StateInline, silent: bool) -> bool:
+def _field(state: StateInline, silent: bool) -> bool:
     source, position = state.src, state.pos
     opener = source[position]
-    if opener not in _CLOSERS:
+    if opener not in _FIELD_CLOSERS:
         return False
-    match = _OPEN.match(source, position, state.posMax)
+    match = _FIELD_OPENING.match(source, position, state.posMax)
     end = _closing(source, match.end(), state.posMax, opener) if match else None
     if match is None or end is None:
         return False
@@ -104,7 +104,7 @@ def _closing(source: str, start: int, stop: int, opener: str) -> int | None:
                 return None
         elif match[0] == "\n":
             return None
-        elif match[0] == _CLOSERS[opener]:
+        elif match[0] == _FIELD_CLOSERS[opener]:
             if depth == 0:
                 return match.start() if match.start() > start else None
             depth -= 1
@@ -112,7 +112,7 @@ def _closing(source: str, start: int, stop: int, opener: str) -> int | None:
 
 
 def field_plugin(md: MarkdownIt) -> None:
-    md.inline.ruler.before("wikilink", "field", _rule)
+    md.inline.ruler.before("wikilink", "field", _field)
 
 
 _BLOCK_ID = re.compile(r"\^([A-Za-z0-9-]{1,100})\s*\Z")
@@ -207,27 +207,27 @@ def marker_plugin(md: MarkdownIt) -> None:
 
 # Obsidian's character class: no space, no ASCII punctuation except - _ /, no general punctuation
 # except the joiner inside emoji, and no CJK or full-width punctuation, which ends a word.
-_NAME = (
+_TAG_NAME = (
     r"(?:[^\s\u2000-\u200c\u200e-\u206f\u2e00-\u2e7f\u3000-\u303f\uff00-\uff0f\uff1a-\uff20"
     r"\uff3b-\uff40\uff5b-\uff65'!\"#$%&()*+,.:;<=>?@^`{|}~\[\]\\])+"
 )
-_TAG = re.compile("#(" + _NAME + ")")
-_BEFORE = frozenset("([{\"'“‘«*_~|>,;:、。，")
+_TAG = re.compile("#(" + _TAG_NAME + ")")
+_BEFORE_TAG = frozenset("([{\"'“‘«*_~|>,;:、。，")
 
 
 def clean_tag(text: str) -> str | None:
     """A tag's name without ``#`` and stray slashes, or None if invalid (digits only)."""
-    match = re.fullmatch(_NAME, text.strip().lstrip("#"))
+    match = re.fullmatch(_TAG_NAME, text.strip().lstrip("#"))
     name = match[0].strip("/") if match else ""
     return name if name and not name.replace("/", "").isdigit() else None
 
 
-def _tag_rule(state: StateInline, silent: bool) -> bool:
+def _tag(state: StateInline, silent: bool) -> bool:
     source, position = state.src, state.pos
     if source[position] != "#":
         return False
     preceding = source[position - 1] if position else " "
-    if not preceding.isspace() and preceding not in _BEFORE:
+    if not preceding.isspace() and preceding not in _BEFORE_TAG:
         return False
     match = _TAG.match(source, position, state.posMax)
     name = clean_tag(match[1]) if match else None
@@ -243,4 +243,4 @@ def _tag_rule(state: StateInline, silent: bool) -> bool:
 
 
 def tag_plugin(md: MarkdownIt) -> None:
-    md.inline.ruler.before("link", "tag", _tag_rule)
+    md.inline.ruler.before("link", "tag", _tag)
