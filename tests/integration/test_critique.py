@@ -70,7 +70,8 @@ STORED = {
     "huis/Lift.md": "Lift: merk Schindler, keuring woensdag 14.30\n",
     "huis/Bijdrage.md": "eigen bijdrage € 1.084 p.m. voor pa\n",
     "mercado/Hielos.md": "Hielos Noval no reparte los domingos. Nevera comprada de 2ª mano.\n",
-    "market/Ice.md": "Norrland Ice does not deliver on Sundays.\n",
+    "market/Ice.md": "Norrland Ice does not deliver on Sundays.\n\nThe spring market on the "
+    "green is theirs.\n",
     "permanent/Liability cap.md": "Liability cap with Orchard Dental: Tomasz is willing to go to "
     "300k, because the insurance covers that much, not to 500k.\n",
 }
@@ -151,6 +152,7 @@ def test_what_is_no_longer_so_contradicts_no_note_that_says_the_same_or_is_about
         ("La nevera es de segunda mano.", []),
         ("Norrland Ice does not deliver on Sundays or holidays.", []),
         ("Norrland Ice delivers on Sundays.", ["market/Ice.md"]),
+        ("The autumn market is on Saturday 10 October.", []),
     ],
 )
 def test_a_text_in_another_language_contradicts_the_current_note(office, text, paths):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memvault.vault.markdown.labelled_sentences import sentence_starts
+from memvault.vault.markdown.labelled_sentences import journal_sentences_in, sentence_starts
 
 
 def split(text: str, protected: tuple[tuple[int, int], ...] = ()) -> list[str]:
@@ -33,6 +33,10 @@ def split(text: str, protected: tuple[tuple[int, int], ...] = ()) -> list[str]:
         ["Das ist z.B. gut bzw. besser.", "Ende."],
         ["Es kommt Dr. Berger, vgl. Seite 3.", "Ende."],
         ["Anzahlung bis 15. Januar, Anmeldung bis 5. Februar.", "Kuchen am 28. Nov. backen."],
+        ["Pa woont op afd. Berk, k. 12, sinds 4 febr. 2026.", "Mw. Vos voert de duiven."],
+        ["Dña. Remedios vive en la Avda. Portugal, núm. 5.", "Tel. 985 11 22 09."],
+        ["Via Roma, n. 4, cap. 2.", "Il Dott. Bianchi viene."],
+        ["ул. Ленина, д. 5, кв. 12.", "Потом домой."],
         ["Sie wohnt im 2. Stock.", "Am Ende waren es 12.", "Ende."],
         ["19.12. Konzert in der Kirche.", "Es beginnt um 16 Uhr."],
         ["I am 40.", "Next year I am 41.", "There were 12.", "Separate rooms were dear."],
@@ -47,6 +51,10 @@ def split(text: str, protected: tuple[tuple[int, int], ...] = ()) -> list[str]:
 def test_sentences_end_where_people_end_them(sentences: list[str]) -> None:
     cjk = sentences[0].endswith("。")
     assert split(("" if cjk else " ").join(sentences)) == sentences
+
+
+def test_the_journal_has_sentences_as_they_always_ended() -> None:
+    assert journal_sentences_in("Mw. Vos voert de duiven.") == ["Mw. ", "Vos voert de duiven."]
 
 
 def test_no_sentence_ends_inside_a_whole_span() -> None:

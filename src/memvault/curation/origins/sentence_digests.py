@@ -12,7 +12,7 @@ from typing import NamedTuple
 from memvault.curation.origins.sentence_frames import frames
 from memvault.model.provenance import plain_words, without_targets, written_form
 from memvault.vault.compose import bare_lines
-from memvault.vault.markdown.labelled_sentences import sentences_in
+from memvault.vault.markdown.labelled_sentences import journal_sentences_in
 
 _FINGERPRINT_SENTENCES = 16  # own sentences that identify a renamed note
 SNIFFED = 8192  # bytes of a file that show whether it is text
@@ -132,7 +132,7 @@ def units_and_marks(data: bytes) -> Iterator[SentenceUnit]:
         if not line.strip():
             continue
         around, below = arounds.get(place.block, ""), belows.get(place.section, "")
-        for part in [line] if number <= head else sentences_in(line):
+        for part in [line] if number <= head else journal_sentences_in(line):
             if part.strip():
                 written = written_form(part)
                 unit = SentenceUnit(

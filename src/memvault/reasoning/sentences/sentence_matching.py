@@ -19,11 +19,14 @@ from memvault.reasoning.sentences.alignment import Alignment, Stance, align
 from memvault.reasoning.sentences.sentence_words import TOKEN, SentenceWords
 from memvault.search.context.outline import Outlines
 from memvault.search.context.outline import Statement as NoteSentence
+from memvault.search.question_languages import is_function_word_in
 from memvault.stores.graph_view import GraphView
-from memvault.verification.claims.claim_stems import stems_of
+from memvault.text.words import letter_runs
+from memvault.verification.claims.amounts import AmountKind
+from memvault.verification.claims.claim_stems import stems_among, stems_of
 from memvault.verification.vault_names import FindNames
 
-_MIN_SHARED = 0.34  # least share of the statement's words and names that a compared sentence has
+_MIN_SHARED = 0.34  # least share of the statement's words that a compared sentence has
 _MAX_WORDS = 20_000  # words whose vectors are cached
 _OPEN_TASK = re.compile(r" *[-*+] \[ \]")  # a task, not a fact
 
@@ -54,8 +57,7 @@ class SentenceMatcher:
         None if no sentence is comparable with the statement.
         """
         statement_words = SentenceWords(statement, self._find_names)
-        names = statement_words.words.get("name", {}).values()
-        stems = statement_words.keys("word").union(*map(stems_of, names))
+        stems = _stems_compared(statement_words)
         best: SentenceMatch | None = None
         for hit, outline in zip(hits, self._outlines.of(hits), strict=True):
             linked = self._linked(hit.memory)
@@ -97,6 +99,18 @@ class SentenceMatcher:
             if (target := self._view.node(edge.target)) is not None:
                 linked.setdefault(edge.line, []).append(target.name)
         return linked
+
+
+def _stems_compared(statement: SentenceWords) -> frozenset[str]:
+    """The stems of a statement, without function words and those of times of day ("Uhr")."""
+    text = statement.text
+    times = (amount for amount in statement.amounts if amount.kind is AmountKind.TIME)
+    for amount in sorted(times, key=lambda time: -time.start):
+        text = f"{text[: amount.start]} {text[amount.end :]}"
+    words = letter_runs(text)
+    return stems_among(
+        word for word in words if not is_function_word_in(statement.text, word.lower())
+    )
 
 
 class _WordVectors:

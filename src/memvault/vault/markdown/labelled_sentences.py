@@ -35,6 +35,28 @@ _NUMBERED = frozenset({
     "tab", "ex", "abs", "bd", "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept",
     "oct", "okt", "nov", "dec", "dez", "ver", "v", "est",
 })  # fmt: skip
+
+
+class _Abbreviations(NamedTuple):
+    """Abbreviations before names or examples, and those only before a number."""
+
+    anywhere: frozenset[str]
+    before_numbers: frozenset[str]
+
+
+# By these, the journal has digests of sentences: another one must not move their ends.
+_OF_JOURNAL = _Abbreviations(_ABBREVIATIONS, _NUMBERED)
+_ALL = _Abbreviations(
+    _ABBREVIATIONS.union(
+        "mw mevr dhr mej drs afd blz bijv abt str hl fam dña srta avda dpto exmo exma dott avv"
+        " geom ул стр".split()
+    ),
+    _NUMBERED.union(
+        "tel tél tlf núm núms pág págs pag cap kap chap bl lok kam ong aprox env gl тел кв гл"
+        " janv févr avr juil déc ene abr dic febr mrt gen giu lug ott fev dez".split(),
+        "bcdefghjklmnpqrstuvwxzдг",  # "room k. 12"
+    ),
+)
 _DAY = re.compile(r"\d{1,2}\.\d{1,2}")
 # German has a stop after ordinals, often followed by a capital letter: "bis 15. Januar", "im 2.
 # Stock".
@@ -45,7 +67,11 @@ _GERMAN_MONTH = re.compile(
 _BEFORE_ORDINAL = re.compile(r"(?<!\bI )\b(?:am|im|vom|zum|zur|beim|der|den|dem|des)\Z")
 
 
-def sentence_starts(text: str, protected: Sequence[tuple[int, int]] = ()) -> list[int]:
+def sentence_starts(
+    text: str,
+    protected: Sequence[tuple[int, int]] = (),
+    abbreviations: _Abbreviations = _ALL,
+) -> list[int]:
     """Offsets at which sentences start, the first always 0.
 
     Args:
@@ -64,18 +90,28 @@ def sentence_starts(text: str, protected: Sequence[tuple[int, int]] = ()) -> lis
         span_index = bisect_right(span_starts, match.start()) - 1
         if span_index >= 0 and match.end("stop") < protected[span_index][1]:
             continue
-        if not latin or _ends_sentence(text, match, starts[-1]):
+        if not latin or _ends_sentence(text, match, starts[-1], abbreviations):
             starts.append(end)
     return starts
 
 
 def sentences_in(text: str) -> list[str]:
     """The sentences of one paragraph, each with the spaces after it."""
-    starts = sentence_starts(text)
+    return _split(text, sentence_starts(text))
+
+
+def journal_sentences_in(text: str) -> list[str]:
+    """The sentences of one paragraph as the journal has them; see `_OF_JOURNAL`."""
+    return _split(text, sentence_starts(text, abbreviations=_OF_JOURNAL))
+
+
+def _split(text: str, starts: Sequence[int]) -> list[str]:
     return [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
 
 
-def _ends_sentence(text: str, match: re.Match[str], sentence_start: int) -> bool:
+def _ends_sentence(
+    text: str, match: re.Match[str], sentence_start: int, abbreviations: _Abbreviations
+) -> bool:
     stop, is_quoted, following = match["stop"], bool(match["quote"]), text[match.end()]
     if stop[-1] in "!?" or (len(stop) > 1 and stop != "..."):
         return not (is_quoted and following.islower())
@@ -93,7 +129,9 @@ def _ends_sentence(text: str, match: re.Match[str], sentence_start: int) -> bool
         if len(word) <= 3 and (is_ordinal or _GERMAN_MONTH.match(text, match.end())):
             return False
     folded = word.casefold()
-    if folded in _ABBREVIATIONS or (folded in _NUMBERED and following.isdigit()):
+    if folded in abbreviations.anywhere or (
+        folded in abbreviations.before_numbers and following.isdigit()
+    ):
         return False
     if _LETTERS.fullmatch(word) and not is_quoted and (word.isupper() or "." in word):
         return False
