@@ -131,15 +131,19 @@ def test_ask_shows_what_a_client_gets_and_why(browser: Browser, site: Served, wa
 
 
 @pytest.mark.parametrize("way", ["click", "key"])
-def test_what_is_asked_for_is_verified_or_forgotten_there(
+def test_what_is_asked_for_is_opened_and_verified_or_forgotten_there(
     browser: Browser, site: Served, way: str
 ) -> None:
     before = site.bytes_of("Mooring rent")
     note = site.path_of("Mooring rent")
-    browser.open(f"{site.url}/ask?q=What+is+the+rent+of+the+mooring%3F")
+    answers = f"{site.url}/ask?q=What+is+the+rent+of+the+mooring%3F"
+    browser.open(answers)
     do = {"click": browser.click, "key": lambda text: browser.press(text[0].lower())}[way]
+    browser.click("Open to verify") if way == "click" else browser.press("v")
+    browser.sees("Local graph")
     do("Verify")
     wait_until(lambda: b"verified: true" in note.read_bytes(), "not verified")
+    browser.open(answers)
     browser.sees("verified by you")
     do("Undo")
     wait_until(lambda: note.read_bytes() == before, "not undone")
