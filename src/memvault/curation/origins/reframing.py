@@ -192,7 +192,7 @@ def _anchors(old: Sequence[Unit], new: Sequence[Unit]) -> list[tuple[int, int]]:
     ]
 
 
-def _single(units: Sequence[Unit]) -> dict[tuple[str, str], int]:
+def _single(units: Sequence[Unit]) -> dict[tuple[str, str, str], int]:
     counts = Counter(unit.framed for unit in units)
     return {unit.framed: index for index, unit in enumerate(units) if counts[unit.framed] == 1}
 
