@@ -170,13 +170,16 @@ class GuardedVault(Vault):
         return any(self._quarantine.is_released(_key(former_path, text)) for former_path in paths)
 
     def _finding(self, path: str, text: str, provenance: Provenance) -> Finding:
-        title = path.rpartition("/")[2].removesuffix(".md") if not provenance.is_mixed else ""
-        key = f"{title}\0{text}"
+        folder, _, name = path.rpartition("/") if not provenance.is_mixed else ("", "", "")
+        title = name.removesuffix(".md")
+        key = f"{folder}\0{title}\0{text}"
         finding = self._findings.get(key)
         if finding is None:
             if len(self._findings) > MAX_FINDINGS:
                 self._findings.clear()
-            finding = self._findings[key] = self._immunity.check(text, title)
+            finding = self._findings[key] = self._immunity.check(
+                text, title, {"folder": folder}
+            )
         return finding
 
 
