@@ -87,12 +87,12 @@ class EngineClient:
                     yield answer
 
     def web_clients(self) -> dict[str, Any]:
-        """``public_url`` (None: clients on the web cannot connect), ``clients`` and ``waiting``."""
+        """``public_url`` (None: clients on the web cannot connect) and ``clients``."""
         return self._admin("GET", "/admin/clients")
 
     def decide_client(self, action: str, key: str) -> bool:
-        """Approve or deny the waiting client with a number, or revoke the one with an id;
-        False if there is none."""
+        """Approve or deny the client with a number, or revoke the one with an id; False if there
+        can be none."""
         return bool(self._admin("POST", "/admin/clients", {"action": action, "key": key})["done"])
 
     def sign_in_address(self) -> str | None:

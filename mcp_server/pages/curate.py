@@ -43,6 +43,7 @@ from memvault.vault.parse import parse_note
 
 MAX_HELD = 20  # texts in quarantine, and proposals, that are shown at once
 MAX_NAMED = 3  # changes of a proposal that are named
+MAX_SOURCE = 100_000  # characters of a note that can be verified here
 _CLAIMS = {
     ProposalKind.VERIFIED: "says: you confirmed this",
     ProposalKind.WRONG: "says: you called this wrong",
@@ -94,6 +95,7 @@ class CuratePage:
             released=self._site.container.quarantine.last_released(),
             held=self._site.container.guarded.held_texts()[:MAX_HELD],
             proposals=self._proposals(),
+            most=MAX_SOURCE,
             **(self._task_view(task) if task else {}),
         )
 
@@ -113,7 +115,7 @@ class CuratePage:
                     "wish": self._wish(proposal),
                     "note": note,
                     "seen": seen,
-                    "text": self._text_html(note) if note and proposal.call is None else None,
+                    "source": self._text_of(note) if note and proposal.call is None else "",
                     "page": TaskAnswer("", "", (merge,)).preview if merge else None,
                 }
             )
@@ -172,11 +174,14 @@ class CuratePage:
         container = self._site.container
         memories = container.live.catalogue.by_ids(task.target_nodes)
         seen = shown_versions(container, memories)  # first: a later edit is noticed
+        sources = [self._source(memory) for memory in memories]
+        pairs = zip(memories, sources, strict=True)
+        too_long = {memory.id for memory, source in pairs if len(source) > MAX_SOURCE}
         return {
             "seen": seen,
             "name": _task_key(task),
-            "memories": list(zip(memories, self._texts(task, memories), strict=True)),
-            "answers": answers_to(task),
+            "memories": list(zip(memories, self._texts(task, memories), sources, strict=True)),
+            "answers": [each for each in answers_to(task) if too_long.isdisjoint(each.verifies)],
             "dreamt": container.dreaming.proposal(task.proposal) if task.proposal else None,
             "line": line_to_link(container, task) if task.proposal else None,
             "obsidian": obsidian_address(container.vault.root.name, task.paths[0]),
@@ -191,8 +196,13 @@ class CuratePage:
             return list(compared(*notes))
         return [note_html(body, resolve) for body, resolve in notes]
 
-    def _text_html(self, memory: Memory) -> Markup:
-        return note_html(self._body(memory), resolver(self._site, memory.path))
+    def _source(self, memory: Memory) -> str:
+        """The whole file of a note that others wrote in; empty for any other.
+
+        Verifying makes all of it the person's word, also what the layout does not show.
+        """
+        is_own = memory.verified or memory.provenance.is_person
+        return "" if is_own else self._text_of(memory)
 
     def _body(self, memory: Memory) -> str:
         text = self._text_of(memory).replace("\r\n", "\n").replace("\r", "\n")

@@ -1,8 +1,8 @@
 """Renders a note's text as harmless HTML.
 
 markdown-it reads the note with HTML switched off, so tags and scripts are shown as text. Code
-blocks, also of Mermaid, are shown as source. Links lead only to other memories, http(s) and mail;
-pictures are named, not loaded.
+blocks, also of Mermaid, are shown as source, and so are comments, because AI clients can read them.
+Links lead only to other memories, http(s) and mail; pictures are named, not loaded.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from markupsafe import Markup
 
 from memvault.text.diff import stretches
 from memvault.vault.markdown.formulas import formula_plugin
-from memvault.vault.markdown.plugins import comment_plugin, tag_plugin
+from memvault.vault.markdown.plugins import tag_plugin
 from memvault.vault.markdown.wikilink import wikilink_plugin
 
 MAX_CHARS = 30_000  # that are rendered; a hostile note takes under a second
@@ -155,15 +155,13 @@ def _task_box(match: re.Match[str]) -> str:
 def _parser() -> MarkdownIt:
     md = MarkdownIt("commonmark", {"html": False, "breaks": True, "maxNesting": 30})
     md.enable(["table", "strikethrough"])
-    for plugin in (wikilink_plugin, tag_plugin, comment_plugin, formula_plugin):
+    for plugin in (wikilink_plugin, tag_plugin, formula_plugin):
         plugin(md)
     md.core.ruler.after("block", "obsidian", _obsidian)
     md.validateLink = _any_link  # type: ignore[method-assign,assignment]
     rules: dict[str, Callable[..., str]] = {
         "wikilink": _marked(_wikilink),
         "tag": _marked(_tag),
-        "comment": _nothing,
-        "comment_mark": _nothing,
         "link_open": _link,
         "image": _marked(_image),
         "th_open": _cell,
@@ -219,10 +217,6 @@ def _table(self: RendererHTML, tokens: Sequence[Token], at: int, options: Any, e
     """A table in a box that scrolls by itself, so that a wide table does not widen the page."""
     table = self.renderToken(tokens, at, options, env)
     return f'<div class="wide">{table}' if tokens[at].nesting == 1 else f"{table}</div>"
-
-
-def _nothing(_self: RendererHTML, *_: object) -> str:
-    return ""
 
 
 def _tag(_self: RendererHTML, tokens: Sequence[Token], at: int, *_: object) -> str:

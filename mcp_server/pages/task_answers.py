@@ -21,6 +21,11 @@ class TaskAnswer:
     danger: bool = False
 
     @property
+    def verifies(self) -> set[str]:
+        """The ids of the notes that it marks as right."""
+        return {call.arguments["target"] for call in self.calls if call.tool == "verify_memory"}
+
+    @property
     def preview(self) -> str | None:
         """The page that previews a merge or an undo; None for other answers."""
         undoing = [call.arguments for call in self.calls if call.tool == "undo_change"]

@@ -46,7 +46,7 @@ def consent_routes(provider: ApprovalProvider) -> list[BaseRoute]:
         if waiting is None:
             expired = "This request has expired. Connect again from your AI client."
             return _page("memvault", Markup("<p>{}</p>").format(expired), status=404)
-        if waiting.approved is not None:
+        if provider.is_decided(waiting):
             target = provider.finish(waiting)
             return RedirectResponse(target, 302, headers={"Cache-Control": "no-store"})
         text = _waiting_text(waiting, _warning(provider, waiting))
@@ -97,7 +97,7 @@ def client_admin_routes(
 
     async def show(_: Request) -> Response:
         if provider is None:
-            return JSONResponse({"public_url": None, "clients": [], "waiting": []})
+            return JSONResponse({"public_url": None, "clients": []})
         return JSONResponse(_as_json(provider))
 
     async def act(request: Request) -> Response:
@@ -116,11 +116,11 @@ def client_admin_routes(
 
 
 def _decide(provider: ApprovalProvider, action: str, key: str) -> bool:
-    """Approve or deny the client with a number, or revoke the one with an id; False if there is
-    none."""
+    """Approve or deny the client with a number, or revoke the one with an id; False if there can
+    be none."""
     match action:
         case "approve" | "deny":
-            return provider.decide(key, approve=action == "approve") is not None
+            return provider.decide(key, approve=action == "approve")
         case "revoke":
             return provider.registry.revoke(key)
     return False
@@ -132,12 +132,7 @@ def _as_json(provider: ApprovalProvider) -> dict[str, Any]:
          "last_seen": client.last_seen}
         for key, client in provider.registry.clients.items()
     ]  # fmt: skip
-    waiting = [
-        {"number": request.number, "name": request.name, "host": request.host,
-         "expires": request.expires, "warning": _warning(provider, request)}
-        for request in provider.waiting()
-    ]  # fmt: skip
-    return {"public_url": provider.public_url, "clients": clients, "waiting": waiting}
+    return {"public_url": provider.public_url, "clients": clients}
 
 
 def _warning(provider: ApprovalProvider, waiting: WaitingClient) -> str:
@@ -156,34 +151,24 @@ def _waiting_text(waiting: WaitingClient, warning: str) -> Markup:
         "<p><b>{name}</b> ({host}) asks to read and write your notes. <b>{warning}</b></p>"
         '<p><strong class="number">{number}</strong></p>'
         "<p>To allow it, run <code>memvault clients approve {number}</code> on the computer that "
-        "runs memvault, or <code>memvault clients --open</code> and choose this number there. "
+        "runs memvault, or <code>memvault clients --open</code> and enter this number there. "
         "This page then continues by itself. If you did not start this, close the page.</p>"
     ).format(name=waiting.name, host=waiting.host, number=waiting.number, warning=warning)
 
 
 def _clients_table(provider: ApprovalProvider) -> Markup:
-    waiting = Markup("").join(
-        Markup("<tr><td><b>{}</b></td><td>{} ({})<br>{}</td><td>{}{}</td></tr>").format(
-            request.number, request.name, request.host, _warning(provider, request),
-            _button("approve", request.number, "Approve"), _button("deny", request.number, "Deny"),
-        )
-        for request in provider.waiting()
-    )  # fmt: skip
     approved = Markup("").join(
         Markup("<tr><td>{} ({})</td><td>{}</td><td>{}</td></tr>").format(
             client.name, client.host, _day(client.last_seen), _button("revoke", key, "Revoke")
         )
         for key, client in provider.registry.clients.items()
     )
-    none = Markup("<p>None.</p>")
+    table = Markup("<table>{}</table>").format(approved) if approved else Markup("<p>None.</p>")
     return Markup(
-        "<h2>Waiting</h2><p>Approve only the number that your own browser shows.</p>{}"
-        "<h2>Approved</h2>{}<p>Reload to see new requests.</p>"
-    ).format(_table(waiting) or none, _table(approved) or none)
-
-
-def _table(rows: Markup) -> Markup:
-    return Markup("<table>{}</table>").format(rows) if rows else Markup("")
+        '<form method="post"><input type="hidden" name="action" value="approve"><label>Number that '
+        'your own browser shows <input name="key" required autocomplete="off"></label> '
+        "<button>Approve</button></form><h2>Approved</h2>{}"
+    ).format(table)
 
 
 def _button(action: str, key: str, label: str) -> Markup:

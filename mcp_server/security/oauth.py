@@ -1,17 +1,21 @@
 """OAuth 2.1 for clients on the web; the person approves each one on this machine.
 
 FastMCP and the MCP SDK serve the protocol: metadata (RFC 8414, RFC 9728), dynamic registration
-(RFC 7591), PKCE and tokens. A client that asks for authorisation gets a number; the person
-compares it with the number in their browser and approves it here.
+(RFC 7591), PKCE and tokens. A client that asks for authorisation gets a number, which the person
+reads in their browser and approves here. The browser holds the request, encrypted, so that
+strangers who ask take up no place.
 """
 
 from __future__ import annotations
 
+import json
 import secrets
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from hashlib import blake2b
 from urllib.parse import urlsplit
 
+from cryptography.fernet import Fernet, InvalidToken
 from fastmcp.server.auth.auth import AccessToken, OAuthProvider
 from mcp.server.auth.provider import (
     AuthorizationCode,
@@ -39,11 +43,9 @@ CONSENT_PATH = "/consent"
 _MCP_PATH = "/mcp"
 _WAITING_SECONDS = 600
 _CODE_SECONDS = 60
-_MAX_WAITING = 20
-_MAX_WAITING_OF_CLIENT = 2
-_MIN_WAITING_SECONDS = 120  # in which no other client ends a request
-_MAX_REGISTERED = 100  # not yet approved; anyone who knows the address can register
-_MAX_METADATA_BYTES = 8_192
+_MAX_REGISTERED = 10_000  # not yet approved; anyone who knows the address can register
+_MAX_METADATA_BYTES = 4_096  # of a registration, which is also a part of an address
+_LETTERS = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"  # without those that look alike
 _LOCAL_HOSTS = {"localhost", "127.0.0.1", "[::1]", "::1"}
 
 
@@ -61,16 +63,17 @@ def _is_redirect(address: str) -> bool:
     return parts.scheme == "https" or "." in parts.scheme
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class WaitingClient:
-    """A client that waits for the person; ``approved`` is None until they decide."""
+    """A client that waits for the person.
+
+    Attributes:
+        number: eight letters and digits (40 bits), which no other request has.
+    """
 
     client: OAuthClientInformationFull
     params: AuthorizationParams
-    key: str = field(default_factory=lambda: secrets.token_urlsafe(24))
-    number: str = field(default_factory=lambda: f"{secrets.randbelow(900_000) + 100_000}")
-    expires: float = field(default_factory=lambda: time.time() + _WAITING_SECONDS)
-    approved: bool | None = None
+    number: str
 
     @property
     def name(self) -> str:
@@ -98,7 +101,10 @@ class ApprovalProvider(OAuthProvider):
         self.public_url = public_url.rstrip("/")
         self.registry = registry
         self._registered: dict[str, OAuthClientInformationFull] = {}
-        self._waiting: dict[str, WaitingClient] = {}
+        self._seal = Fernet(Fernet.generate_key())  # of requests that wait
+        self._number_key = secrets.token_bytes(32)
+        # By number: whether the person approved it, and until when that holds.
+        self._decisions: dict[str, tuple[bool, float]] = {}
         self._codes: dict[str, AuthorizationCode] = {}
 
     @property
@@ -127,31 +133,47 @@ class ApprovalProvider(OAuthProvider):
 
     # Decisions of the person
 
-    def waiting(self) -> list[WaitingClient]:
-        """The clients that wait for a decision, oldest first."""
-        self._drop_expired()
-        return [request for request in self._waiting.values() if request.approved is None]
+    def request(self, sealed: str) -> WaitingClient | None:
+        """The request in an address that `authorize` returned; None if it has expired."""
+        try:
+            values = json.loads(self._seal.decrypt(sealed, ttl=_WAITING_SECONDS))
+        except (InvalidToken, ValueError):
+            return None
+        client = OAuthClientInformationFull.model_validate(values["client"])
+        params = AuthorizationParams.model_validate(values["params"])
+        return WaitingClient(client, params, self._number(client, params))
 
-    def request(self, key: str) -> WaitingClient | None:
-        self._drop_expired()
-        return self._waiting.get(key)
+    def _number(self, client: OAuthClientInformationFull, params: AuthorizationParams) -> str:
+        """The same for the same request: some clients open its address before the browser does."""
+        text = f"{client.client_id} {params.model_dump_json()}"
+        digest = blake2b(text.encode(), key=self._number_key, digest_size=8).digest()
+        letters = "".join(_LETTERS[byte % len(_LETTERS)] for byte in digest)
+        return f"{letters[:4]}-{letters[4:]}"
 
-    def decide(self, number: str, *, approve: bool) -> WaitingClient | None:
-        """Approve or deny the client with this number; None if none waits with it."""
-        request = next((waiting for waiting in self.waiting() if waiting.number == number), None)
-        if request is not None:
-            request.approved = approve
-            if approve:
-                info = request.client.model_dump(mode="json", exclude_none=True)
-                self.registry.approve(str(request.client.client_id), info)
-        return request
+    def decide(self, number: str, *, approve: bool) -> bool:
+        """Approve or deny the request with this number; False if no request can have it."""
+        letters = number.upper().replace("-", "").replace(" ", "")
+        if len(letters) != 8 or not set(letters) <= set(_LETTERS):
+            return False
+        until = time.time() + _WAITING_SECONDS
+        self._decisions[f"{letters[:4]}-{letters[4:]}"] = (approve, until)
+        return True
+
+    def is_decided(self, request: WaitingClient) -> bool:
+        self._drop_expired()
+        return request.number in self._decisions
 
     def finish(self, request: WaitingClient) -> str:
-        """The address that passes the decision to the client, once."""
-        self._waiting.pop(request.key, None)
+        """The address that passes the decision to the client, once.
+
+        Raises OSError: the approval cannot be recorded.
+        """
+        is_approved, _ = self._decisions.pop(request.number)
         target, state = str(request.params.redirect_uri), request.params.state
-        if not request.approved:
+        if not is_approved:
             return construct_redirect_uri(target, error="access_denied", state=state)
+        info = request.client.model_dump(mode="json", exclude_none=True)
+        self.registry.approve(str(request.client.client_id), info)
         code = AuthorizationCode(
             code=secrets.token_urlsafe(32),
             scopes=request.params.scopes or [],
@@ -167,9 +189,7 @@ class ApprovalProvider(OAuthProvider):
 
     def _drop_expired(self) -> None:
         now = time.time()
-        self._waiting = {
-            k: request for k, request in self._waiting.items() if request.expires > now
-        }
+        self._decisions = {key: found for key, found in self._decisions.items() if found[1] > now}
         self._codes = {key: code for key, code in self._codes.items() if code.expires_at > now}
 
     # Callbacks of the SDK
@@ -199,33 +219,12 @@ class ApprovalProvider(OAuthProvider):
     ) -> str:
         if params.resource is not None and not self._is_ours(params.resource):
             raise AuthorizeError("invalid_target", "This server has no such resource.")
-        self._drop_expired()
-        waiting = self._waiting.values()  # some clients request the address before the browser does
-        request = next((w for w in waiting if w.client == client and w.params == params), None)
-        if request is None:
-            self._make_room(client)
-            request = WaitingClient(client, params)
-            self._waiting[request.key] = request
-        return f"{self.public_url}{CONSENT_PATH}?request={request.key}"
-
-    def _make_room(self, client: OAuthClientInformationFull) -> None:
-        """Drop this client's own earlier requests; those of other clients keep waiting.
-
-        Raises:
-            AuthorizeError: too many clients wait.
-        """
-        earlier = [
-            key
-            for key, request in self._waiting.items()
-            if request.client.client_id == client.client_id
-        ]
-        for key in earlier[: len(earlier) - _MAX_WAITING_OF_CLIENT + 1]:
-            del self._waiting[key]
-        if len(self._waiting) >= _MAX_WAITING:
-            oldest = next(iter(self._waiting.values()))
-            if oldest.expires - time.time() > _WAITING_SECONDS - _MIN_WAITING_SECONDS:
-                raise AuthorizeError("temporarily_unavailable", "Too many clients wait; try later.")
-            del self._waiting[oldest.key]
+        values = {
+            "client": client.model_dump(mode="json", exclude_none=True),
+            "params": params.model_dump(mode="json"),
+        }
+        sealed = self._seal.encrypt(json.dumps(values).encode()).decode()
+        return f"{self.public_url}{CONSENT_PATH}?request={sealed}"
 
     def _is_ours(self, resource: str) -> bool:
         return resource.rstrip("/") in (self.public_url, self.public_url + _MCP_PATH)

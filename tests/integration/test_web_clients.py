@@ -72,7 +72,7 @@ def listens(host: str | None, port: int | None) -> bool:
 
 
 def number_on(page: str) -> str:
-    found = re.search(r'class="number">(\d{6})<', page)
+    found = re.search(r'class="number">([2-9A-Z]{4}-[2-9A-Z]{4})<', page)
     assert found is not None, page
     return found[1]
 
@@ -127,7 +127,6 @@ def test_a_client_that_the_person_approves_can_ask_until_it_is_revoked(
     assert run(["clients", "--json"]) == 0
     listed = json.loads(capsys.readouterr().out)
     assert [each["name"] for each in listed["clients"]] == ["Notes in the cloud"]
-    assert listed["waiting"] == []
     kept = web.state.clients.read_text()
     tokens = auth.context.current_tokens
     assert tokens is not None and tokens.access_token not in kept
@@ -162,21 +161,17 @@ def test_no_client_passes_for_an_approved_one_by_its_name(web: Web) -> None:
 
 
 @pytest.mark.parametrize("name", ["Claude", "\u0421laude", "Cla\u200bude", "\u202eClaude\n"])
-def test_a_name_like_that_of_an_approved_client_is_pointed_out(
-    web: Web, name: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_name_like_that_of_an_approved_client_is_pointed_out(web: Web, name: str) -> None:
     known = register(web, client_name="Claude", redirect_uris=["https://claude.example/back"])
-    _, page = authorize(
+    address, page = authorize(
         web, known, code_challenge="x" * 43, redirect_uri="https://claude.example/back"
     )
     assert run(["clients", "approve", number_on(page)]) == 0
+    assert web.request(address.removeprefix(web.url))[0] == 302
     _, page = authorize(web, register(web, client_name=name), code_challenge="x" * 43)
     shown = html.unescape(page)
     assert "You approved a client called Claude" in shown
     assert not {"\u200b", "\u202e"} & set(shown)
-    capsys.readouterr()
-    assert run(["clients"]) == 0
-    assert "You approved a client called Claude" in capsys.readouterr().out
 
 
 def test_a_client_that_is_denied_gets_no_token(web: Web) -> None:
@@ -186,16 +181,12 @@ def test_a_client_that_is_denied_gets_no_token(web: Web) -> None:
     assert "Stranger" not in web.state.clients.read_text()
 
 
-def test_without_a_decision_there_is_a_number_and_nothing_else(
-    web: Web, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_a_decision_there_is_a_number_and_nothing_else(web: Web) -> None:
     web.decision = ""
     with pytest.raises(RuntimeError, match="timed out"):
         connect_from_the_web(web, OAuth(client_name="<b>Waiting</b>", callback_timeout=1.0))
     assert "&lt;b&gt;Waiting" in until(lambda: web.shown)
-    capsys.readouterr()
-    assert run(["clients"]) == 0
-    assert f"memvault clients approve {number_on(web.shown)}" in capsys.readouterr().out
+    assert f"memvault clients approve {number_on(web.shown)}" in web.shown
     assert run(["clients", "approve", "000000"]) == 2
 
 
@@ -225,22 +216,19 @@ def test_the_page_opens_with_a_code_that_works_once(web: Web) -> None:
     cookie = headers["set-cookie"].partition(";")[0]
     assert web.request(path)[0] == 401
     status, _, page = web.request("/clients", Cookie=cookie)
-    assert status == 200 and "Waiting" in page
+    assert status == 200 and "Number that your own browser shows" in page
     assert web.request("/admin/clients", Cookie=cookie)[0] == 401
     assert web.request("/mcp", Cookie=cookie, Origin="http://evil.example")[0] == 403
 
-    number = waiting_number(web)
+    waiting, text = authorize(web, register(web), code_challenge="x" * 43)
+    number = number_on(text).lower()
     form = urlencode({"action": "approve", "key": number}).encode()
     kind = {"Content-Type": "application/x-www-form-urlencoded", "Cookie": cookie}
     foreign = {**kind, "Origin": "http://evil.example"}
     assert web.request("/clients", method="POST", body=form, **foreign)[0] == 403
     assert web.request("/clients", method="POST", body=form, **kind)[0] == 303
+    assert web.request(waiting.removeprefix(web.url))[0] == 302
     assert "Handmade" in web.request("/clients", Cookie=cookie)[2]
-
-
-def waiting_number(web: Web) -> str:
-    """Of a client that registers and asks for authorisation by hand."""
-    return number_on(authorize(web, register(web), code_challenge="x" * 43)[1])
 
 
 def register(web: Web, **values: object) -> dict[str, Any]:
@@ -282,15 +270,27 @@ def test_redirects_to_scripts_and_files_are_refused_at_registration(web: Web, ad
     assert register(web, redirect_uris=[address])["status"] == 400
 
 
-def test_a_client_that_asks_often_does_not_end_the_request_of_another(web: Web) -> None:
+def test_no_number_of_strangers_keeps_out_the_client_of_the_person(web: Web) -> None:
     challenge = "x" * 43
-    page, text = authorize(
-        web, register(web, client_name="Patient"), code_challenge=challenge, state="patient"
-    )
-    other = register(web, client_name="Hasty")
-    for number in range(25):
-        authorize(web, other, code_challenge=challenge, state=f"hasty-{number}")
-    assert number_on(urllib.request.urlopen(page).read().decode()) == number_on(text)
+    early, text = authorize(web, register(web, client_name="Patient"), code_challenge=challenge)
+    own = register(web, client_name="Own")
+    numbers = {
+        number_on(authorize(web, register(web), code_challenge=challenge)[1]) for _ in range(120)
+    }
+    assert len(numbers) == 120
+    late, own_text = authorize(web, own, code_challenge=challenge)
+    for address, page in ((early, text), (late, own_text)):
+        assert number_on(urllib.request.urlopen(address).read().decode()) == number_on(page)
+    assert run(["clients", "approve", number_on(own_text)]) == 0
+    assert web.request(early.removeprefix(web.url))[0] == 200
+    assert web.request(late.removeprefix(web.url))[0] == 302
+
+
+def test_a_request_that_was_not_made_by_this_engine_is_none(web: Web) -> None:
+    address, _ = authorize(web, register(web), code_challenge="x" * 43)
+    path = address.removeprefix(web.url)
+    for other in (path[:-8], path[:60] + "AAAA" + path[64:], "/consent", "/consent?request=%C3%A9"):
+        assert web.request(other)[0] == 404
 
 
 def test_a_registration_that_would_fill_the_memory_is_refused(web: Web) -> None:

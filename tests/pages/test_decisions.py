@@ -73,15 +73,13 @@ def test_a_button_of_a_note_is_refused_if_a_client_changed_the_note_since_it_was
     assert http.post(address, data={**form, "lifecycle": "permanent"}).status_code == 303
 
 
-def test_verify_on_the_page_of_answers_is_refused_if_the_note_changed_since(
+def test_the_page_of_answers_shows_a_part_of_a_note_and_verifies_none(
     site: Served, http: httpx.Client
 ) -> None:
-    path = stored(site, "Router price", "The router of the workshop costs 75 euros.")
-    page = "/ask?q=What does the router of the workshop cost?"
-    address, form = form_of(http, page, f"/memory/{site.id_of('Router price')}/verify")
-    swapped(site, path, "75 euros", "7500 euros")
-    assert http.post(address, data=form).status_code == 409
-    assert b"verified: true" not in (site.vault / path).read_bytes()
+    stored(site, "Router price", "The router of the workshop costs 75 euros.")
+    page = http.get("/ask?q=What does the router of the workshop cost?").text
+    assert "costs 75 euros" in page and "/verify" not in page
+    assert f'class="button" href="/memory/{site.id_of("Router price")}"' in page
 
 
 def test_the_page_of_answers_names_a_newer_claim_below_the_persons_words(
@@ -113,6 +111,55 @@ def test_a_proposal_is_not_accepted_for_a_text_that_was_not_shown(
     address, form = form_of(http, "/curate", "/curate/accept", proposal=key)
     assert http.post(address, data=form).status_code == 303
     assert b"verified: true" in (site.vault / path).read_bytes()
+
+
+UNLIKELY = "The account of the club is DE02 7777 4100."
+
+
+@pytest.mark.parametrize(
+    ("content", "metadata"),
+    [
+        ("The kayak is red.", {"account of the club": "DE02 7777 4100"}),
+        (f"The kayak is red.\n\n%% {UNLIKELY} %%", None),
+        ("The kayak is red.\n\n" + "It is long. " * 4_000 + UNLIKELY, None),
+    ],
+    ids=["property", "comment", "end of a long note"],
+)
+def test_a_proposal_shows_all_that_would_be_verified(
+    site: Served, http: httpx.Client, content: str, metadata: dict[str, str] | None
+) -> None:
+    more = {"metadata": metadata} if metadata else {}
+    path = stored(site, f"Kayak {len(content)}", content, **more)  # type: ignore[arg-type]
+    site.caller.ok("verify_memory", target=path, rationale=WHY)
+    assert "7777 4100" in http.get("/curate").text
+
+
+def test_a_task_shows_all_that_would_be_verified(site: Served, http: httpx.Client) -> None:
+    rent = "The rent of the pier is 950 euros a year."
+    account = {"account of the club": "DE02 7777 4200"}
+    stored(site, "Pier rent", rent, type="fact", metadata=account)  # type: ignore[arg-type]
+    site.settled()
+    pages = [http.get(f"/curate?kind=unverified_critical&skip={n}").text for n in range(5)]
+    assert "7777 4200" in next(page for page in pages if "950 euros" in page)
+
+
+def test_a_note_too_long_for_the_page_is_not_verified_there(
+    site: Served, http: httpx.Client
+) -> None:
+    path = stored(site, "Long log", "The log is long. " * 3_500)
+    more = "It goes on. " * 5_000
+    site.caller.ok("edit_memory", target=path, operation="append", content=more, rationale=WHY)
+    site.caller.ok("verify_memory", target=path, rationale=WHY)
+    key = f"verified {site.id_of('Long log')}"
+    forms = forms_of(http, "/curate")
+    assert not any(a == "/curate/accept" and f.get("proposal") == [key] for a, f in forms)
+    assert any(a == "/curate/decline" and f.get("proposal") == [key] for a, f in forms)
+
+
+def test_the_page_of_a_note_shows_its_comments(site: Served, http: httpx.Client) -> None:
+    stored(site, "Canoe", f"The canoe is red.\n\n%%\n{UNLIKELY}\n%%")
+    note = http.get(f"/memory/{site.id_of('Canoe')}").text.partition('<div class="note">')[2]
+    assert "7777 4100" in note.partition("</article>")[0]
 
 
 def test_the_answer_to_a_task_is_refused_if_one_of_its_notes_changed(

@@ -130,14 +130,18 @@ def test_ask_shows_what_a_client_gets_and_why(browser: Browser, site: Served, wa
     assert "Shared words" in browser.text()
 
 
-def test_what_is_asked_for_is_verified_or_forgotten_there(
+def test_what_is_asked_for_is_opened_and_verified_or_forgotten_there(
     browser: Browser, site: Served, do: Do
 ) -> None:
     before = site.bytes_of("Mooring rent")
     note = site.path_of("Mooring rent")
-    browser.open(f"{site.url}/ask?q=What+is+the+rent+of+the+mooring%3F")
+    answers = f"{site.url}/ask?q=What+is+the+rent+of+the+mooring%3F"
+    browser.open(answers)
+    do("Open to verify", "v")
+    browser.sees("Local graph")
     do("Verify", "v")
     wait_until(lambda: b"verified: true" in note.read_bytes(), "not verified")
+    browser.open(answers)
     browser.sees("verified by you")
     do("Undo", "u")
     wait_until(lambda: note.read_bytes() == before, "not undone")

@@ -36,7 +36,7 @@ def clients(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """List the AI clients on the web that you approved, and those that wait for approval."""
+    """List the AI clients on the web that you approved."""
     if context.invoked_subcommand is not None:
         return
     with engine_of(places_of(context), wait=False) as engine:
@@ -52,13 +52,6 @@ def clients(
     if page is not None:
         print_line(page)
         typer.launch(page)
-    for waiting in answer["waiting"]:
-        print_line(
-            f"{waiting['name']} ({waiting['host']}) waits with the number {waiting['number']}."
-        )
-        if waiting["warning"]:
-            print_line(f"  {waiting['warning']}")
-        print_line(f"  If your browser shows it: memvault clients approve {waiting['number']}")
     rows = [
         (client["id"][:8], client["name"], client["host"], f"last seen {_at(client['last_seen'])}")
         for client in answer["clients"]
@@ -77,7 +70,7 @@ def approve(
 ) -> None:
     """Allow the client with this number to read and write your notes."""
     _decide(context, "approve", number)
-    print_line("Approved. The page in your browser continues by itself.")
+    print_line(f"Approved: the page that shows {number} continues by itself.")
 
 
 @_web_clients.command()
@@ -89,7 +82,7 @@ def deny(
 ) -> None:
     """Refuse the client with this number."""
     _decide(context, "deny", number)
-    print_line("Denied.")
+    print_line(f"Denied: {number}.")
 
 
 @_web_clients.command()
@@ -120,7 +113,8 @@ def _decide(context: typer.Context, action: str, number: str) -> None:
     with engine_of(places_of(context), wait=False) as engine:
         if not engine.decide_client(action, number.strip()):
             raise InvalidParams(
-                f"No client waits with the number {number}; `memvault clients` lists all that wait."
+                f"{number} is no number of a client: they look like K7QF-2MDP, as your browser "
+                "shows it"
             )
 
 

@@ -170,13 +170,15 @@ class GuardedVault(Vault):
         return any(self._quarantine.is_released(_key(former_path, text)) for former_path in paths)
 
     def _assessment(self, path: str, text: str, provenance: Provenance) -> Assessment:
-        title = path.rpartition("/")[2].removesuffix(".md") if not provenance.is_mixed else ""
-        key = f"{title}\0{text}"
+        folder, _, name = path.rpartition("/") if not provenance.is_mixed else ("", "", "")
+        title = name.removesuffix(".md")
+        key = f"{folder}\0{title}\0{text}"
         assessment = self._assessments.get(key)
         if assessment is None:
             if len(self._assessments) > MAX_ASSESSMENTS:
                 self._assessments.clear()
-            assessment = self._assessments[key] = self._immunity.check(text, title)
+            assessment = self._immunity.check(text, title, {"folder": folder})
+            self._assessments[key] = assessment
         return assessment
 
 

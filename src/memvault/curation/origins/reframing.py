@@ -202,7 +202,7 @@ def _anchors(old: Sequence[SentenceUnit], new: Sequence[SentenceUnit]) -> list[t
     ]
 
 
-def _single(units: Sequence[SentenceUnit]) -> dict[tuple[str, str], int]:
+def _single(units: Sequence[SentenceUnit]) -> dict[tuple[str, str, str], int]:
     counts = Counter(unit.framed for unit in units)
     return {unit.framed: index for index, unit in enumerate(units) if counts[unit.framed] == 1}
 

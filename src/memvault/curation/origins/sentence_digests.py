@@ -18,6 +18,7 @@ _FINGERPRINT_SENTENCES = 16  # own sentences that identify a renamed note
 SNIFFED = 8192  # bytes of a file that show whether it is text
 _SAYS_SOMETHING = re.compile(r"[^\W_]|[^\x00-\x7f]")
 _MIN_LINKING_WORDS = 3  # besides its links, by which a sentence is known whatever they link to
+_MARK = re.compile(r"\s*(?:>\s*)*([-*+]|\d+[.)])\s")
 _PAIRED = ("`", "%%", "~~", "$$")
 
 
@@ -76,14 +77,22 @@ class SentenceUnit(NamedTuple):
         return unlinked if len(plain_words(unlinked).split()) >= _MIN_LINKING_WORDS else ""
 
     @property
-    def framed(self) -> tuple[str, str]:
-        return self.frame, self.written
+    def mark(self) -> str:
+        """The mark of a list item, or what reads as one: a sign, or the day in "5. März"."""
+        match = _MARK.match(self.text)
+        return match[1].replace("*", "-") if match else ""
+
+    @property
+    def framed(self) -> tuple[str, str, str]:
+        return self.frame, self.written, self.mark
 
     @property
     def places(self) -> tuple[str, str, str]:
         """Short digests of the sentence in its frame, also in its block and order, and also in its
         section and order."""
-        place = "\0".join(self.framed)
+        place = "\0".join(self.framed[:2])
+        if self.mark not in ("", "-"):  # older journals have these places without a mark
+            place += f"\0{self.mark}"
         return (
             _place_digest(place),
             _place_digest(f"{place}\0{self.around}\0{self.before}"),
