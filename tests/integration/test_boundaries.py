@@ -88,9 +88,9 @@ class Home:
         return asyncio.run(run())
 
 
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Home]:
-    root = tmp_path_factory.mktemp("home")
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Home]:
+    root = tmp_path
     outside, vault = root / "outside", root / "vault"
     for folder in (outside, vault / "notes", vault / ".obsidian"):
         folder.mkdir(parents=True)
@@ -177,8 +177,7 @@ def test_nothing_outside_is_read(home: Home, tool: str, argument: str) -> None:
     for answer in home.call(*[(tool, {argument: home.trap(trap)}) for trap in TRAPS]):
         assert SECRET not in answer
         assert "root:" not in answer
-        # A note inside may bear the trap's words as its title, and is then what is meant.
-        assert '"error"' in answer or any(f'"path": "{note}"' in answer for note in notes)
+        assert '"error"' in answer
     assert len(home.notes()) == len(notes)
 
 

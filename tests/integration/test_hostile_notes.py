@@ -1,6 +1,6 @@
 """A vault with everything in it that should not be: the rest is found, and what is wrong is said.
 
-One real engine, started by the bridge of the command line, and a real client.
+One real engine, started by the bridge of the command line, and real clients: the first at the bridge.
 """
 
 from __future__ import annotations
@@ -100,11 +100,7 @@ class Desk:
         """Each answer's structured content, from a client that a person would have."""
 
         async def run() -> list[dict[str, Any]]:
-            argv = command(self.vault)
-            env = {**environment(), "MEMVAULT_STATE": str(self.state)}
-            env["MEMVAULT_INDEX__NER"] = "off"
-            transport = StdioTransport(argv[0], argv[1:], env=env, keep_alive=False)
-            async with Client(transport) as client:
+            async with Client(self._transport()) as client:
                 if not self.is_indexed:
                     await self._settled(client)
                     self.is_indexed = True
@@ -115,6 +111,16 @@ class Desk:
                 return answers
 
         return asyncio.run(run())
+
+    def _transport(self) -> StdioTransport | str:
+        """The bridge, which starts the engine; then that engine's address."""
+        address = read_address(StateFolder.of_vault(self.vault, self.state))
+        if address is not None:
+            return f"http://{address.netloc}/mcp"
+        argv = command(self.vault)
+        env = {**environment(), "MEMVAULT_STATE": str(self.state)}
+        env["MEMVAULT_INDEX__NER"] = "off"
+        return StdioTransport(argv[0], argv[1:], env=env, keep_alive=False)
 
     @staticmethod
     async def _settled(client: Client[Any]) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memvault.cli.app import run
@@ -252,7 +252,6 @@ layouts: st.SearchStrategy[Callable[[Any], str]] = st.sampled_from(
 )
 
 
-@settings(max_examples=150, deadline=None)
 @given(others=objects, layout=layouts)
 def test_what_is_put_into_any_json_comes_out_again_to_the_byte(
     others: dict[str, Any], layout: Callable[[Any], str]
@@ -265,7 +264,6 @@ def test_what_is_put_into_any_json_comes_out_again_to_the_byte(
     assert cut_json(put, ["servers"]) == text
 
 
-@settings(max_examples=100, deadline=None)
 @given(before=st.lists(json_values, min_size=1, max_size=3), layout=layouts)
 def test_a_value_appended_to_a_list_comes_out_again(
     before: list[Any], layout: Callable[[Any], str]
@@ -278,7 +276,6 @@ def test_a_value_appended_to_a_list_comes_out_again(
     assert read_json(first_gone) == {"hooks": {"Start": [*before[1:], ENTRY]}}
 
 
-@settings(max_examples=100, deadline=None)
 @given(text=st.text(alphabet='{}[]:,"/*\\ \nabc1-', max_size=24))
 def test_any_text_is_edited_or_refused(text: str) -> None:
     with suppress(CannotEdit):

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memvault.model.errors import InvalidParams
@@ -280,7 +280,6 @@ json_like = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None)
 @given(json_like, st.sampled_from(["chatgpt", "claude"]))
 def test_no_entry_however_odd_stops_an_import(
     tmp_path_factory: pytest.TempPathFactory, entry: Any, provider: Any

@@ -250,7 +250,7 @@ def test_without_a_cache_the_vectors_are_the_same(model: OpenVinoModel, embedder
 
 def test_questions_are_answered_while_much_is_embedded(model: OpenVinoModel) -> None:
     busy = Embedder(model, "m")
-    texts = [f"{i} {'words to keep the encoder busy ' * 12}" for i in range(100)]
+    texts = [f"{i} {'words to keep the encoder busy ' * 12}" for i in range(50)]
     work = threading.Thread(target=busy.embed, args=(texts,))
     work.start()
     answered = 0

@@ -239,7 +239,6 @@ def test_a_title_becomes_a_name_that_every_system_takes(
 
 
 @given(st.text(max_size=300))
-@settings(max_examples=200, deadline=None)
 def test_every_title_has_a_safe_name(title: str) -> None:
     name = safe_name(title)
     assert safe_name(name) == name

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memvault.model.note import LineRange, ParsedNote, Task
@@ -307,7 +307,6 @@ MARKUP = st.lists(
 
 
 @given(MARKUP | st.text(max_size=80))
-@settings(max_examples=300, deadline=None)
 def test_any_text_is_read_and_its_parts_lie_in_it(text: str) -> None:
     note = parse(text)
     for block in note.blocks:
@@ -332,7 +331,6 @@ def test_any_text_is_read_and_its_parts_lie_in_it(text: str) -> None:
         max_size=5,
     )
 )
-@settings(max_examples=100, deadline=None)
 def test_no_word_of_plain_text_is_lost_and_each_keeps_its_line(
     paragraphs: list[list[str]],
 ) -> None:

@@ -6,7 +6,7 @@ import json
 from datetime import UTC, date, datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memvault.model.memory import Lifecycle, Memory, id_of_path
@@ -218,7 +218,6 @@ def test_a_header_says_best_when_it_happened() -> None:
 
 
 @given(st.dictionaries(KEYS, VALUES, max_size=6))
-@settings(max_examples=100, deadline=None)
 def test_any_frontmatter_makes_a_memory_that_json_can_hold(values: dict[str, object]) -> None:
     import yaml
 

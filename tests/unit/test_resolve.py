@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memvault.vault.links import LinkIndex, keys_of, link_key
@@ -109,7 +109,6 @@ NOTES = st.dictionaries(PATH, st.lists(NAME | st.just("b/a"), max_size=2), max_s
 
 
 @given(NOTES, TARGET, PATH, st.randoms(use_true_random=False))
-@settings(max_examples=150, deadline=None)
 def test_the_order_of_adding_does_not_matter(
     notes: dict[str, list[str]], target: str, source: str, random: st.DataObject
 ) -> None:
@@ -128,7 +127,6 @@ def test_the_order_of_adding_does_not_matter(
 
 
 @given(NOTES, PATH, st.lists(NAME, max_size=2), TARGET, PATH)
-@settings(max_examples=150, deadline=None)
 def test_a_note_only_changes_links_of_its_own_keys(
     notes: dict[str, list[str]], new: str, aliases: list[str], target: str, source: str
 ) -> None:
@@ -146,7 +144,6 @@ def test_a_note_only_changes_links_of_its_own_keys(
 
 
 @given(NOTES, PATH)
-@settings(max_examples=100, deadline=None)
 def test_every_note_is_found_by_its_own_path(notes: dict[str, list[str]], source: str) -> None:
     links = LinkIndex()
     for path, names in notes.items():
