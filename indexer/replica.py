@@ -167,7 +167,7 @@ def published_status(store: KeyValueStore) -> IndexerStatus | None:
         return None
 
 
-SECONDS = 1.0  # between two checks for changes
+CHECK_SECONDS = 1.0  # between two checks for changes
 PATIENCE_SECONDS = 5.0  # wait for another process to index a note that was just written here
 
 
@@ -197,7 +197,7 @@ class Replica:
         except MemvaultError as error:
             self.indexing = None
             logger.warning("changes made elsewhere are not known now: %s", error.message)
-        return SECONDS
+        return CHECK_SECONDS
 
     def catch_up(self) -> None:
         """Take over the changes since the last call.

@@ -34,7 +34,7 @@ def shared(server_settings: Settings, tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def quicken(setattr: Callable[[object, str, float], None]) -> None:
-    setattr(replica, "SECONDS", 0.1)
+    setattr(replica, "CHECK_SECONDS", 0.1)
     for module in (replica, replication):
         setattr(module, "RENEW_SECONDS", RENEWED)
     setattr(replica, "LEASE_SECONDS", LASTS)

@@ -28,7 +28,7 @@ def open_shared(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Callable[..., Container]:
-    monkeypatch.setattr(replica, "SECONDS", 0.1)
+    monkeypatch.setattr(replica, "CHECK_SECONDS", 0.1)
     monkeypatch.setattr(replica, "RENEW_SECONDS", 0.2)
     monkeypatch.setattr(replication, "RENEW_SECONDS", 0.2)
     monkeypatch.setattr(indexes, "GRACE_SECONDS", 0.5)

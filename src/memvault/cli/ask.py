@@ -91,7 +91,7 @@ def show(
     if as_json:
         print_json(answer)
     elif raw:
-        typer.echo(answer["content"], nl=not str(answer["content"]).endswith("\n"))
+        _print_content(answer)
     else:
         _print_note(answer)
         for name in ("links", "backlinks"):
@@ -103,13 +103,17 @@ def _print_note(answer: dict[str, Any]) -> None:
 
     print_line((answer["title"], "bold"), "  ", (answer["path"], "cyan"))
     if not console.is_terminal:
-        typer.echo(answer["content"], nl=not str(answer["content"]).endswith("\n"))
+        _print_content(answer)
         return
     # Left in, frontmatter would be shown as a heading between two rules.
     properties, body = split_frontmatter(answer["content"])
     if properties:
         print_text(properties.strip(), style="dim")
     console.print(Markdown(body))
+
+
+def _print_content(answer: dict[str, Any]) -> None:
+    typer.echo(answer["content"], nl=not str(answer["content"]).endswith("\n"))
 
 
 def _print_links(name: str, links: list[dict[str, Any]]) -> None:

@@ -17,6 +17,7 @@ from memvault.model.memory import Memory, id_of_entity
 from memvault.model.note import Link, ParsedNote
 from memvault.text.words import composed, name_key
 from memvault.vault.links import without_suffix
+from memvault.vault.markdown.inline_text import MEDIA
 
 _KIND_WORDS = {
     NodeKind.PERSON: "person people contact colleague friend",
@@ -40,11 +41,7 @@ _FIELD_WORDS = {
 KIND_OF_FIELD = {word: kind for kind, words in _FIELD_WORDS.items() for word in words.split()}
 
 # Attachments: a link to one that does not exist is a missing file, not a concept.
-_ATTACHMENT = re.compile(
-    r"\.(avif|bmp|gif|jpe?g|png|svg|webp|flac|m4a|mp3|ogg|wav|3gp|webm|mkv|mov|mp4|ogv|pdf|canvas"
-    r"|base|csv|json|txt|zip|docx?|xlsx?|pptx?|html?)$",
-    re.IGNORECASE,
-)
+_ATTACHMENT = re.compile(rf"\.({MEDIA}|csv|json|txt|zip|docx?|xlsx?|pptx?|html?)$", re.IGNORECASE)
 MAX_FIELD_CHARS = 80
 _LETTERS = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 MAX_VALUE_WORDS = 5

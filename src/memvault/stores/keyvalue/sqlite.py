@@ -29,6 +29,7 @@ CREATE TABLE IF NOT EXISTS entries (
 CREATE INDEX IF NOT EXISTS entries_by_expiry ON entries (expires) WHERE expires IS NOT NULL;
 """
 _LIVE = "(expires IS NULL OR expires > ?)"
+_GET = f"SELECT value, expires FROM entries WHERE namespace = ? AND key = ? AND {_LIVE}"
 _PUT = (
     "INSERT INTO entries VALUES (?, ?, ?, ?) ON CONFLICT (namespace, key)"
     " DO UPDATE SET value = excluded.value, expires = excluded.expires"
@@ -72,10 +73,7 @@ class SqliteKeyValueStore:
         return connection
 
     def get(self, namespace: str, key: str) -> bytes | None:
-        rows = self._read(
-            f"SELECT value FROM entries WHERE namespace = ? AND key = ? AND {_LIVE}",
-            (namespace, key, time.time()),
-        )
+        rows = self._read(_GET, (namespace, key, time.time()))
         return bytes(rows[0][0]) if rows else None
 
     def get_many(self, namespace: str, keys: Collection[str]) -> dict[str, bytes]:
@@ -133,10 +131,7 @@ class SqliteKeyValueStore:
         refused = set[str]()
         with self._transaction() as connection:
             for key, (old, new) in items.items():
-                row = connection.execute(
-                    f"SELECT value FROM entries WHERE namespace = ? AND key = ? AND {_LIVE}",
-                    (namespace, key, time.time()),
-                ).fetchone()
+                row = connection.execute(_GET, (namespace, key, time.time())).fetchone()
                 if (None if row is None else bytes(row[0])) == old:
                     connection.execute(_PUT, (namespace, key, new, None))
                 else:
@@ -150,10 +145,7 @@ class SqliteKeyValueStore:
             StorageError: the value is not a whole number.
         """
         with self._transaction() as connection:
-            row = connection.execute(
-                f"SELECT value, expires FROM entries WHERE namespace = ? AND key = ? AND {_LIVE}",
-                (namespace, key, time.time()),
-            ).fetchone()
+            row = connection.execute(_GET, (namespace, key, time.time())).fetchone()
             value, expires = row or (b"0", None)
             try:
                 total = int(value) + 1
@@ -167,10 +159,7 @@ class SqliteKeyValueStore:
         it."""
         now = time.time()
         with self._transaction() as connection:
-            row = connection.execute(
-                f"SELECT value FROM entries WHERE namespace = ? AND key = ? AND {_LIVE}",
-                (LEASES, name, now),
-            ).fetchone()
+            row = connection.execute(_GET, (LEASES, name, now)).fetchone()
             if row is not None and bytes(row[0]) != holder.encode():
                 return False
             connection.execute(_PUT, (LEASES, name, holder.encode(), now + seconds))

@@ -15,11 +15,11 @@ from memvault.vault.markdown.wikilink import Wikilink
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 _NOTE_FILE = re.compile(r"\.(?:md|markdown)\Z", re.IGNORECASE)
 _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{1,9}\Z")
-_MEDIA = re.compile(
-    r"\.(?:avif|bmp|gif|jpe?g|png|svg|webp|flac|m4a|mp3|ogg|wav|webm|3gp|mkv|mov|mp4|ogv|pdf"
-    r"|canvas|base)\Z",
-    re.IGNORECASE,
+# Suffixes of the files that Obsidian shows, as a pattern.
+MEDIA = (
+    "avif|bmp|gif|jpe?g|png|svg|webp|flac|m4a|mp3|ogg|wav|webm|3gp|mkv|mov|mp4|ogv|pdf|canvas|base"
 )
+_MEDIA = re.compile(rf"\.(?:{MEDIA})\Z", re.IGNORECASE)
 _PIXELS = re.compile(r"\d+(?:x\d+)?")
 _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 
