@@ -90,7 +90,7 @@ class PulseHistory:
         """Record the current pulse; returns the seconds until the next measurement."""
         notes = len(self._box.container.live.catalogue)
         if notes:
-            self._log().note(self._box.meter.of_vault(), notes, datetime.now(UTC))
+            self._log().record(self._box.meter.of_vault(), notes, datetime.now(UTC))
         return EVERY_SECONDS
 
     def _log(self) -> PulseLog:

@@ -61,7 +61,7 @@ def grow(site: Served) -> None:
         time.sleep(0.5)  # until the vault's pulse is measured anew
         pulse = site.caller.ok("get_memetic_status")["pulse"]
         moment = now - timedelta(days=days)
-        course.note(
+        course.record(
             CognitivePulse.model_validate(pulse), len(site.container.live.catalogue), moment
         )
         days -= 1

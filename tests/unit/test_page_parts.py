@@ -236,10 +236,10 @@ def pulse(entropy: float) -> CognitivePulse:
 def test_the_course_is_kept_hourly_where_it_moves_and_read_again(tmp_path: Path) -> None:
     journal = Journal(Vault(tmp_path))
     course = PulseLog(journal)
-    assert course.note(pulse(0.4), 10, NOW)
-    assert not course.note(pulse(0.5), 10, NOW + timedelta(minutes=30)), "within the hour"
-    assert not course.note(pulse(0.4), 10, NOW + timedelta(hours=2)), "nothing moved"
-    assert course.note(pulse(0.5), 10, NOW + timedelta(hours=3))
+    assert course.record(pulse(0.4), 10, NOW)
+    assert not course.record(pulse(0.5), 10, NOW + timedelta(minutes=30)), "within the hour"
+    assert not course.record(pulse(0.4), 10, NOW + timedelta(hours=2)), "nothing moved"
+    assert course.record(pulse(0.5), 10, NOW + timedelta(hours=3))
     again = PulseLog(journal)
     assert [point.entropy for point in again.points(NOW - timedelta(days=1))] == [0.4, 0.5]
     assert next(iter(again.points(NOW + timedelta(hours=4)))).entropy == 0.5

@@ -41,7 +41,7 @@ class PulseLog:
             before = sum(point.at < since for point in self._points)
             return self._points[max(0, before - 1) :]
 
-    def note(self, pulse: CognitivePulse, notes: int, now: datetime) -> bool:
+    def record(self, pulse: CognitivePulse, notes: int, now: datetime) -> bool:
         """Record a pulse if it changed and the last one is an hour old; False if not recorded.
 
         Raises StorageError, DiskFull: the journal cannot be written.
