@@ -176,7 +176,7 @@ def _learning(container: Container) -> Iterator[Metric]:
     for transmitter, level in modulation.levels().items():
         words = f"Level of {transmitter}, in [0, 1]."
         yield GaugeMetricFamily(f"neuromod_{transmitter}_level", words, level)
-    sharpness, seeds, temperature = modulation.in_the_specification()
+    sharpness, seeds, temperature = modulation.on_scales_of_specification()
     yield GaugeMetricFamily("neuromod_hopfield_beta", "Sharpness of search, 1 to 5.", sharpness)
     yield GaugeMetricFamily("neuromod_fuse_moe_top_k", "Best notes that are followed.", seeds)
     yield GaugeMetricFamily("neuromod_attention_temp", "Breadth of search, 0.5 to 2.", temperature)

@@ -25,7 +25,7 @@ from memvault.model.errors import (
 )
 from memvault.model.graph import STATED
 from memvault.model.memory import IMPORTANCE_NAMES, Lifecycle, Memory
-from memvault.reasoning.insights import neighbours
+from memvault.reasoning.neighbours import neighbours
 from memvault.stores.graph_view import GraphView
 from memvault.vault.frontmatter.read import read_frontmatter, strings_of
 from memvault.vault.links import obsidian_address

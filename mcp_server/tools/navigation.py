@@ -26,7 +26,7 @@ from memvault.model.errors import InvalidParams
 from memvault.model.memory import MemoryActivity
 from memvault.model.moments import in_utc
 from memvault.model.search import Neighbour, VerbosityLevel
-from memvault.reasoning.insights import neighbours
+from memvault.reasoning.neighbours import neighbours
 from memvault.reasoning.recent_activity import RecentEvent, recent
 from memvault.search.scope import in_scope
 

@@ -9,8 +9,9 @@ import pytest
 
 from indexer.indexer import Indexer
 from memvault.model.search import Conflict, Insights
-from memvault.reasoning.insights import insights, neighbours
+from memvault.reasoning.insights import insights
 from memvault.reasoning.lead_sentences import LeadSentences
+from memvault.reasoning.neighbours import neighbours
 from memvault.stores.graph_view import GraphView
 
 Write = Callable[..., Path]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain, takewhile
 from pathlib import Path
 
@@ -35,7 +35,7 @@ class Captured:
 
     progress: CaptureProgress
     change: str | None = None
-    items: tuple[Item, ...] = field(default=())
+    items: tuple[Item, ...] = ()
 
 
 class Capturer:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
@@ -57,7 +57,7 @@ class Turn:
     speaker: Speaker
     text: str
     at: datetime | None = None
-    files: tuple[str, ...] = field(default=())
+    files: tuple[str, ...] = ()
 
 
 def read_turns(

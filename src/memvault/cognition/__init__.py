@@ -1,0 +1,1 @@
+"""Measures of memories: entropy, coherence, pulse, learning state; and sessions."""

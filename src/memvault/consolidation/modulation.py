@@ -258,7 +258,7 @@ class Modulation:
             self._rest()
             return dict(self._levels)
 
-    def in_the_specification(self) -> tuple[float, int, float]:
+    def on_scales_of_specification(self) -> tuple[float, int, float]:
         """The parameters of search on the scales of graph-tools 3.5 and 4.1.
 
         Returns beta in [1, 5], which grows as search explores less; top_k in [2, 8]; and a

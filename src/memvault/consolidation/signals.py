@@ -243,7 +243,7 @@ class UseObserver:
 
     def _writer(self, memory: Memory) -> str:
         """The client that wrote a memory, even if the person verified it since."""
-        return _writer(memory) or self._stored(memory.id).agent_id or ""
+        return _client_in(memory) or self._stored(memory.id).agent_id or ""
 
     def _kinds_of_stored(self, id: str) -> list[SignalKind]:
         state = self._stored(id).utl_state
@@ -274,10 +274,11 @@ def route_of(hit: Hit) -> tuple[str, ...]:
 
 def author_of(memory: Memory | None) -> str:
     """The client that wrote in a memory; empty if none did or the person verified it."""
-    return "" if memory is None or memory.verified else _writer(memory)
+    return "" if memory is None or memory.verified else _client_in(memory)
 
 
-def _writer(memory: Memory) -> str:
+def _client_in(memory: Memory) -> str:
+    """The client that wrote in a memory; empty if none did."""
     origins = (span.origin for span in memory.provenance.spans)
     writer = next((origin for origin in origins if origin.kind in _WRITERS), None)
     return "" if writer is None else writer.name or "an unnamed client"

@@ -246,8 +246,8 @@ class Critic:
         attribute_stems = frozenset(stem for claim in claims for stem in claim.attribute)
         noted = self._verifier.witnesses(claims) if anywhere else []
         for passage in passages:
-            noted += self._verifier.passage(passage.text, passage.source, attribute_stems)
-            noted += self._verifier.fields(passage.memory, attribute_stems)
+            noted += self._verifier.claims_of_passage(passage.text, passage.source, attribute_stems)
+            noted += self._verifier.claims_of_properties(passage.memory, attribute_stems)
         return noted
 
     # -- comparing ------------------------------------------------------------------------------

@@ -194,8 +194,10 @@ class GoalReader:
             subjects = entities or subjects
 
     def _with_vault_names(self, text: str) -> str:
-        """The text with aliases and given names replaced by the vault's own names, not by titles
-        that a client gave."""
+        """The text with the vault's own names for aliases and given names.
+
+        Titles that a client gave are not used.
+        """
         pieces, position = [], 0
         for mention in self._names.find(text, question=True):
             entity = self._entity(mention)

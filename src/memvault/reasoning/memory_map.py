@@ -1,7 +1,7 @@
 """The map around some nodes of the graph; `map_exports` draws it.
 
 The given nodes come first, then their neighbourhood by the weight of the best path from any of them
-(`reasoning.insights`). Weights fall along a path, so every shown node is connected through other
+(`reasoning.neighbours`). Weights fall along a path, so every shown node is connected through other
 shown nodes.
 """
 
@@ -14,7 +14,7 @@ from memvault.model.graph import GraphEdge
 from memvault.model.memory import MemoryOf
 from memvault.model.search import Conflict
 from memvault.reasoning.conflicts import conflicts
-from memvault.reasoning.insights import neighbours
+from memvault.reasoning.neighbours import neighbours
 from memvault.stores.graph_view import GraphView
 
 MAX_NODES = 60  # a larger picture is unreadable

@@ -1,4 +1,4 @@
-"""Recognises text that its writer does not state: hearsay, dreams, stories, denials and quotes.
+"""Recognises text that its writer does not assert: hearsay, dreams, stories, denials, quotes.
 
 Such text confirms nothing and contradicts nothing, even in the person's own note.
 """
@@ -50,7 +50,7 @@ _OPEN_TASK = re.compile(r"[\s>]*(?:[-*+]|\d+[.)])\s+\[ \]")
 
 
 def is_doubtful(sentence: str, heading: str) -> bool:
-    """Whether a sentence, or the headings above it, say that this is no statement of its writer."""
+    """Whether a sentence, or the headings above it, say that its writer does not assert it."""
     patterns = (_DOUBT, _STORY, _DENIED_AFTER)
     return any(pattern.search(sentence) for pattern in patterns) or bool(_HEADING.search(heading))
 

@@ -1,4 +1,4 @@
-"""Finds what others claim about a matter of a note, in other words or values, since it was saved.
+"""Finds newer claims of others about what a note states.
 
 A client that learns that the rent is 750 stores a note of its own; the person's note still says
 700. Neither confirms the other, so the answer names the newer next to the older.
@@ -65,8 +65,7 @@ class _Sentence:
         return UPDATES.search(padded) is not None or NEGATED.search(padded) is not None
 
     def differs_from(self, other: _Sentence) -> bool:
-        """Whether it says that something changed, or has another value than a sentence on the same
-        matter."""
+        """Whether it says that something changed, or has another value than a similar sentence."""
         return (
             self.says_change
             or bool(self.weekdays and other.weekdays and self.weekdays - other.weekdays)
@@ -77,9 +76,9 @@ class _Sentence:
 def newer_claims(
     question: str, hits: Sequence[Hit], changed_at: ChangedAt
 ) -> list[tuple[NewerClaim, ...]]:
-    """For each hit the newer claims among the others on a matter that it states, newest first.
+    """For each hit, the newer claims among the other hits about what it states, newest first.
 
-    Only the first `FIRST_HITS` have any: what is further down rarely answers.
+    Only the first `FIRST_HITS` get any, since later ones rarely answer the question.
     """
     saved = [changed_at(hit.memory.path) for hit in hits]
     claims = [
@@ -90,7 +89,7 @@ def newer_claims(
     newer: list[list[NewerClaim]] = [[] for _ in hits]
     if not claims:
         return [()] * len(hits)
-    stated = [_Stated.by(hit, stems_of(question)) for hit in hits[:FIRST_HITS]]
+    stated = [_Statements.of(hit, stems_of(question)) for hit in hits[:FIRST_HITS]]
     for claimed_at, claim in sorted(claims, key=lambda pair: pair[0], reverse=True):
         if all(when is None or when >= claimed_at for when in saved[:FIRST_HITS]):
             break
@@ -107,23 +106,24 @@ def newer_claims(
     return [tuple(of_hit[:MAX_NEWER]) for of_hit in newer]
 
 
-class _Stated(NamedTuple):
-    """What a hit states, and what of it is asked for.
+class _Statements(NamedTuple):
+    """The statements of a hit, and the words of the question that they may answer.
 
     Attributes:
         titles: the stems of its title and heading.
-        asked: the stems of the question, without these if there are others and it is no claim.
+        wanted: the stems of the question; without those of the titles if others remain, unless the
+            hit is a claim.
         sentences: its sentences and properties.
-        stems: of all these.
+        stems: the stems of titles and sentences.
     """
 
     titles: frozenset[str]
-    asked: frozenset[str]
+    wanted: frozenset[str]
     sentences: list[_Sentence]
     stems: frozenset[str]
 
     @classmethod
-    def by(cls, hit: Hit, question_stems: frozenset[str]) -> _Stated:
+    def of(cls, hit: Hit, question_stems: frozenset[str]) -> _Statements:
         titles = stems_of(f"{hit.memory.title} {hit.heading}".lower())
         stated = [*_sentences_of(hit), *_properties_of(hit.memory)]
         stems = titles.union(*(sentence.all_stems for sentence in stated))
@@ -132,13 +132,15 @@ class _Stated(NamedTuple):
         return cls(titles, others or question_stems, stated, stems)
 
     def nearest(self, claims: Sequence[_Sentence]) -> tuple[int, str | None]:
-        """The number of words that it shares with the nearest of these claims, and that claim if
-        they differ; 0 and None if none is on its matter."""
+        """The number of words shared with the nearest of these claims; and it, if it differs.
+
+        0 and None if no claim is about what the hit states.
+        """
         nearest: tuple[int, str | None] = (0, None)
         for claim in claims:
             least = max(MIN_SHARED, MIN_SHARE * len(claim.stems))
             if len(claim.stems & self.stems) < max(least, nearest[0]):
-                continue  # as most
+                continue  # quicker than comparing sentences; most claims end here
             in_titles = claim.stems & self.titles
             for sentence in self.sentences:
                 stems = sentence.all_stems
@@ -147,7 +149,7 @@ class _Stated(NamedTuple):
                     (count, 0) >= (nearest[0], nearest[1] is not None)
                     and count >= least
                     and claim.stems & stems
-                    and self.asked & (claim.stems | stems)
+                    and self.wanted & (claim.stems | stems)
                 ):
                     nearest = count, claim.text if claim.differs_from(sentence) else None
         return nearest

@@ -92,7 +92,7 @@ class Verifier:
         pool += claims
         opposed = self._opposing_evidence([hit.memory.id for hit in hits])
         verdicts = [
-            self.verdict(hit.memory, hit_claims, pool, opposed.get(hit.memory.id, ()), hit.lines)
+            self._verdict(hit.memory, hit_claims, pool, opposed.get(hit.memory.id, ()), hit.lines)
             for hit, hit_claims in zip(hits, answers, strict=True)
         ]
         newer = newer_claims(query, hits, self._changed_at)
@@ -131,8 +131,8 @@ class Verifier:
         memories, the only claim with the requested kind of value.
         """
         source = source_of(hit.memory, hit.heading, hit.lines)
-        claims = self.passage(hit.text, source, question.stems)
-        claims += self.fields(hit.memory, question.stems)
+        claims = self.claims_of_passage(hit.text, source, question.stems)
+        claims += self.claims_of_properties(hit.memory, question.stems)
         about_attribute = [
             claim
             for claim in claims
@@ -142,7 +142,7 @@ class Verifier:
         ]
         if about_attribute or rank >= MAX_READ or not question.names_kind:
             return about_attribute
-        claims = self.passage(hit.text, source)
+        claims = self.claims_of_passage(hit.text, source)
         of_kind = [c for c in claims if question.asks_for(c) and self._is_about(c, question)]
         return of_kind if len(of_kind) == 1 else []
 
@@ -164,7 +164,9 @@ class Verifier:
         keys.update(key for *_, key in (self._find_names(project, None) if project else ()))
         return claim.subjects | keys | {claim.source.note_id}
 
-    def fields(self, memory: Memory, attribute_stems: frozenset[str] | None = None) -> list[Claim]:
+    def claims_of_properties(
+        self, memory: Memory, attribute_stems: frozenset[str] | None = None
+    ) -> list[Claim]:
         """The claims of a note's own frontmatter."""
         lines = [
             f"{key}: {value}"
@@ -174,9 +176,9 @@ class Verifier:
         if not lines:
             return []
         source = replace(source_of(memory, "", LineRange(1, 1)), is_property=True)
-        return self.passage("\n".join(lines), source, attribute_stems)
+        return self.claims_of_passage("\n".join(lines), source, attribute_stems)
 
-    def passage(
+    def claims_of_passage(
         self, text: str, source: ClaimSource, attribute_stems: frozenset[str] | None = None
     ) -> list[Claim]:
         """The claims of a passage, cached; see `Passage.claims`."""
@@ -191,7 +193,7 @@ class Verifier:
         for note_id in {key for claim in claims for key in claim.subjects}:
             memory = self._memory_of(note_id)
             if memory is not None:
-                witnesses += self.fields(memory, attribute_stems)
+                witnesses += self.claims_of_properties(memory, attribute_stems)
         project = Scope(project=scope.project) if scope is not None else None
         try:
             ranked = self._vectors.rank_keywords(
@@ -204,7 +206,7 @@ class Verifier:
             memory = self._memory_of(chunk.note_id)
             if memory is not None:
                 source = source_of(memory, chunk.heading, chunk.lines)
-                witnesses += self.passage(chunk.text, source, attribute_stems)
+                witnesses += self.claims_of_passage(chunk.text, source, attribute_stems)
         return witnesses
 
     def _keywords(self, claims: Sequence[Claim]) -> str:
@@ -241,13 +243,13 @@ class Verifier:
 
     # -- the verdict ----------------------------------------------------------------------------
 
-    def verdict(
+    def _verdict(
         self,
         memory: Memory,
         claims: Sequence[Claim],
         pool: Sequence[Claim],
-        opposed: Sequence[Evidence] = (),
-        lines: LineRange | None = None,
+        opposed: Sequence[Evidence],
+        lines: LineRange,
     ) -> Verification:
         """The verification of a memory, from its own claims and those of others.
 
@@ -279,14 +281,14 @@ class Verifier:
             )  # fmt: skip
         return Verification(Status.UNVERIFIED, DOUBT, is_own, answers, confirming, shown)
 
-    def _is_own(self, memory: Memory, claims: Sequence[Claim], lines: LineRange | None) -> bool:
+    def _is_own(self, memory: Memory, claims: Sequence[Claim], lines: LineRange) -> bool:
         """Whether the answering claims, or else the found lines, are the person's words."""
         provenance = memory.provenance
         if provenance.is_person:
             return True
         if claims:
             return all(self._evidence.origin(claim).is_person for claim in claims)
-        return lines is not None and provenance.is_mixed and not provenance.covers(lines)
+        return provenance.is_mixed and not provenance.covers(lines)
 
 
 def _without_undated_copies(claims: Sequence[Claim]) -> list[Claim]:

@@ -46,9 +46,8 @@ def load_pgmpy() -> Pgmpy:
         sys.meta_path.insert(0, hiding)
         try:
             with warnings.catch_warnings():
-                warnings.simplefilter(
-                    "ignore", FutureWarning
-                )  # pgmpy's warnings about its own modules
+                # pgmpy warns about its own modules.
+                warnings.simplefilter("ignore", FutureWarning)
                 loaded = Pgmpy(*(import_module(name) for name in NAMES))
                 _loaded.set()
                 return loaded

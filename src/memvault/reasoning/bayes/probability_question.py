@@ -48,8 +48,10 @@ class ProbabilityQuery:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A clause that sets the nodes it names to true or false; ``is_intervention`` if it says
-    what is done, rather than what is seen."""
+    """A clause that sets the nodes it names to true or false.
+
+    ``is_intervention`` is whether it says what is done, rather than what is observed.
+    """
 
     text: str
     holds: bool

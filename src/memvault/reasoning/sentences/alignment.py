@@ -120,8 +120,8 @@ def align(
 def _has_same_topic(overlap: WordOverlap) -> bool:
     """Whether the sentence, with its headings, has most words of the statement.
 
-    The sentence itself must have one of them: common values, such as a month, are not enough, nor
-    that both say with whom and when something was decided.
+    The sentence itself must have one of them. A common value, such as a month, is not enough, nor
+    are common words for a decision, with whom and when it was made.
     """
     stems, content_words = overlap.statement.stems(), overlap.statement.keys("word") - LIGHT
     if not stems - LIGHT or not (stems & overlap.sentence.stems() or overlap.synonyms):

@@ -1,5 +1,7 @@
-"""Finds where a memory still states what a sentence says is no longer so: "The lesson is at five
-now, no longer at four", "instead of Ada", "not 38 any more"."""
+"""Finds memories that still state what a sentence calls a former value.
+
+For example "The lesson is at five now, no longer at four", "instead of Ada", "not 38 any more".
+"""
 
 from __future__ import annotations
 
@@ -28,8 +30,10 @@ _FORMER = re.compile(
 
 
 def still_stated(sentence: str, hit: Hit) -> str | None:
-    """The sentence or property of a memory that states what a sentence says is no longer so; None
-    if there is none, or if it shares no other word with the memory's title or this statement."""
+    """The sentence or property of a memory that states a former value of a sentence, or None.
+
+    The sentence must share another word with that statement or with the memory's title.
+    """
     for match in _FORMER.finditer(sentence):
         former = (match[1] or match[2]).strip()
         others = f" {sentence[: match.start()]} {sentence[match.end() :]} ".lower()

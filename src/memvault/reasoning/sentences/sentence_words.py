@@ -12,6 +12,7 @@ from memvault.search.times.cldr_times import weekday_of
 from memvault.stores.vectors.languages import is_function_word
 from memvault.verification.claims.amount_parsing import amounts_in
 from memvault.verification.claims.amount_words import (
+    NUMBER_WORDS,
     PERIODS_ELSEWHERE,
     month_named,
     number_named,
@@ -21,25 +22,18 @@ from memvault.verification.claims.claim_stems import canonical_stem, stems_of
 from memvault.verification.claims.clause_words import HEDGED
 from memvault.verification.vault_names import FindNames
 
+_NUMBERS = {**NUMBER_WORDS, "once": 1.0, "twice": 2.0, "free": 0.0, "nothing": 0.0}
 KINDS = {
     "month": " ".join(calendar.month_name[1:]).lower(),
     "weekday": " ".join(calendar.day_name).lower(),
     "ordinal": "first second third fourth fifth sixth last",
     "share": "all half none whole",
     "period": "hourly daily weekly monthly yearly",
-    "number": "one two three four five six seven eight nine ten eleven twelve fifteen twenty "
-    "thirty forty fifty once twice free nothing",
+    "number": " ".join(_NUMBERS),
     "shortcut": "",  # this kind and the next are recognised by their shape
     "ending": "",
 }
 _KIND_OF = {word: kind for kind, words in KINDS.items() for word in words.split()}
-_VALUE_OF = dict(
-    zip(
-        KINDS["number"].split(),
-        map(str, (*range(1, 13), 15, 20, 30, 40, 50, 1, 2, 0, 0)),
-        strict=True,
-    )
-)
 _PERIOD = re.compile(
     r"\b(?:every|each|per|once an?|twice an?|times an?|an?)\s+(\w+)", re.IGNORECASE
 )
@@ -269,7 +263,7 @@ def _read(token: str, languages: Iterable[str], *, is_first: bool) -> list[tuple
     lower = _weekday(lower, languages) or lower
     kind = _KIND_OF.get(lower)
     if kind is not None and not (lower == "may" and token != "May"):
-        return [(kind, _VALUE_OF.get(lower, lower))]
+        return [(kind, f"{_NUMBERS[lower]:g}" if kind == "number" else lower)]
     stems = [("word", stem) for stem in stems_of(token)]
     if token[0].isupper() and not is_first and len(token) > 1 and stems:
         return [("name", lower.removesuffix("'s").removesuffix("’s"))]

@@ -84,10 +84,11 @@ def _differing_kinds(overlap: WordOverlap) -> set[str]:
 
 
 def _is_other_occasion(overlap: WordOverlap, kind: str) -> bool:
-    """Whether both give days of what there are many of: two appointments are not one fact.
+    """Whether the two give days of different occasions, such as two appointments.
 
-    So it is if the sentence says with whom or for what, and the statement says something else
-    or nothing but the word for it ("Next appointment on 4 December"). "The regatta" is one.
+    They do if the sentence says with whom or for what the occasion is, and the statement says
+    something else, or only names it ("Next appointment on 4 December"). "The regatta" is the same
+    occasion in both.
     """
     statement, sentence = overlap.statement, overlap.sentence
     if _DEFINITE.match(statement.text):

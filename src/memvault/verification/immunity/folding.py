@@ -53,8 +53,11 @@ class Folded:
 
 
 def folded_as_read(text: str) -> Folded:
-    """The folded text as a person sees it: entities of letters and spaces are these characters, a
-    word is not repeated, and of a long run of marks and spaces only the two ends are left."""
+    """The folded text as a person sees it.
+
+    HTML entities of letters and spaces are decoded, a repeated word is kept once, and a long run of
+    marks and spaces is cut to its two ends.
+    """
     unescaped = _replaced(Folded(text, None), _ENTITY, _character) if "&" in text else None
     if unescaped is None or unescaped.places is None:
         return _shortened(fold(text))

@@ -63,7 +63,7 @@ _BASE64 = re.compile(
     r"(?<![\w+/=-])(?:[A-Za-z0-9+/_-]{4}[ \t]?\r?\n?){5,4000}[A-Za-z0-9+/_-]{0,4}={0,2}"
 )
 _BASE32 = re.compile(r"(?<!\w)[A-Z2-7]{32,}={0,6}(?!\w)")
-# Nothing is asked of what follows: of a run longer than this, every later part would be tried too.
+# Has no condition on the text after a run: else a longer run would be tried at each later place.
 _HEX = re.compile(r"(?<![0-9a-fA-F])(?:(?:\\x|0x)?[0-9a-fA-F]{2}[\s:,-]?){12,4000}")
 _BASE85 = re.compile(r"(?<![!-~])(?:<~)?[!-~]{30,4000}")
 _BINARY = re.compile(r"(?<!\d)(?:[01]{8}[\s,]?){6,2000}")
