@@ -29,6 +29,7 @@ from memvault.model.note import (
 from memvault.model.priority import AwaitedLock, make_way
 from memvault.search.context.note_text import NAMESPACE as OUTLINES
 from memvault.search.context.note_text import NoteText, note_texts
+from memvault.search.property_text import is_version
 from memvault.search.times.time_expressions import single_days
 from memvault.stores.open import Stores
 from memvault.text.chunking import chunk_notes
@@ -251,7 +252,7 @@ def _days_of(note: ParsedNote, memory: Memory) -> tuple[date, ...]:
     lines = [
         f"{key}: {value}"
         for key, value in note.frontmatter.items()
-        if key not in UNDERSTOOD and not _OF_THE_FILE.search(key)
+        if not (key in UNDERSTOOD or _OF_THE_FILE.search(key) or is_version(key))
     ]
     lines += [heading.text for heading in note.headings]
     lines += [block.text for block in note.blocks if not _only_leads_on(block, note.links)]

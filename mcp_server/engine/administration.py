@@ -44,7 +44,7 @@ def admin_routes(
 
     async def doctor(request: Request) -> Response:
         fix = request.query_params.get("fix") == "true"
-        return await _answer(lambda: {"findings": list(startup.doctor(fix=fix))})
+        return await _answer(lambda: {"findings": startup.doctor(fix=fix)})
 
     async def manifest(_: Request) -> Response:
         return await _answer(startup.write_manifest)

@@ -205,15 +205,15 @@ class Startup:
             "problems": [],
         }
 
-    def doctor(self, *, fix: bool) -> Sequence[Any]:
+    def doctor(self, *, fix: bool) -> list[Problem]:
         container = self.wait()
         problems, last_upkeep = container.indexing.doctor(fix=fix), container.upkeep.last
         if last_upkeep is not None and last_upkeep.removed_any:
-            problems = [*problems, Problem("note", str(last_upkeep), "nothing to do")]
+            problems.append(Problem("note", str(last_upkeep), "nothing to do"))
         if low_disk := container.upkeep.low_disk():
-            problems = [*problems, Problem("note", low_disk, "free some space on that disk")]
+            problems.append(Problem("note", low_disk, "free some space on that disk"))
         if problem := language_problem(container.live.searcher.hybrid):
-            problems = [*problems, Problem("note", problem, MULTILINGUAL)]
+            problems.append(Problem("note", problem, MULTILINGUAL))
         return problems
 
     def rebuild(self, report: Report) -> object:

@@ -388,10 +388,12 @@ def test_what_was_overdue_on_a_day_was_due_before_it_and_paid_later(desk: Search
     assert "1 note has" in str(found.notice)
 
 
-def test_a_version_is_no_day(desk: Searcher) -> None:
+def test_a_version_is_no_day(desk: Searcher, indexer: Indexer) -> None:
     found = desk.search("Which appliances were bought in March 2026?", allow_unverified=True)
     assert found.hits[0].memory.title == "Kiln"
     assert "1 note has" in str(found.notice)
+    assert indexer.catalogue.days_named("desk/Kiln.md") == (date(2026, 3, 12),)
+    assert indexer.catalogue.days_named("desk/Loom.md") == ()
 
 
 def test_a_word_may_be_a_value_of_one_note_and_a_key_of_another(desk: Searcher) -> None:

@@ -39,9 +39,14 @@ def words_of_key(key: str) -> str:
     return key.replace("_", " ").replace("-", " ")
 
 
+def is_version(key: str) -> bool:
+    """Whether a property is a version by its key, so that 1.3.26 is no day there."""
+    return _VERSION_KEY.search(words_of_key(key)) is not None
+
+
 def day_of_property(key: str, value: object) -> date | None:
-    """The day that a property states; None if it states none, or a version, such as 1.3.26."""
-    moment = None if _VERSION_KEY.search(words_of_key(key)) else read_date(value)
+    """The day that a property states; None if it states none."""
+    moment = None if is_version(key) else read_date(value)
     return moment.date() if moment is not None else None
 
 
