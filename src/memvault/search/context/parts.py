@@ -54,6 +54,7 @@ def sentences(
     scores: Sequence[Scores],
     properties: Sequence[tuple[str, ...]],
     leading_memory: int | None,
+    *,
     max_table_tokens: int,
     quotes_leading_whole: bool = False,
 ) -> list[Part]:
