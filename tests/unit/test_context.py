@@ -232,6 +232,17 @@ def test_a_budget_that_is_left_over_gets_the_rest_of_the_first_notes_section(not
     assert "The oven was" not in context.text
 
 
+def test_a_short_note_that_comes_first_is_quoted_whole(notes):
+    """The words of the line that answers may be other ones than those of the question."""
+    notes.add("Otto.md", "Otto, our son, lives in Faro.\n\nGets 250 a month.\n\nNo peanuts!\n")
+    harbours = [f"Harbour {number}.md" for number in range(12)]
+    for path in harbours:
+        notes.add(path, f"The son of the keeper of {path[:-3]} lives in Faro, in the old school.\n")
+    query = "What does our son Otto in Faro not tolerate?"
+    context = notes.context(query, "Otto.md", *harbours, room=200, form=Form.NARRATIVE)
+    assert "No peanuts!" in context.text
+
+
 def test_the_sentence_that_answers_is_kept_and_the_chatter_left_out(notes):
     query = "Who leads the repair of the wall?"
     context = notes.context(query, *ALL, room=60, form=ContextForm.NARRATIVE)

@@ -44,6 +44,8 @@ from memvault.search.times.time_question_words import asks_only_for_tasks
         "¿Qué me queda por hacer?",
         "O que ainda tenho para fazer?",
         "Wat moet ik nog doen?",
+        "Wat moet er nog gebeuren?",
+        "Was muss noch passieren?",
         "Что мне ещё надо сделать?",
         "やるべきことは何ですか？",
         "我还要做什么？",

@@ -33,7 +33,8 @@ _ENGLISH_TOO = "taken"
 _ASKING = {
     "german": {
         "to do": "zu_(?:tun|erledigen|machen) überfällig(?:e[mnrs]?)?",
-        "must": "muss musst müssen soll sollen sollte sollten", "do": "tun machen erledigen",
+        "must": "muss musst müssen soll sollen sollte sollten",
+        "do": "tun machen erledigen passieren geschehen",
         "not": "nicht unerledigt\\w*",
         "how": "wie warum wieso wo kann könnte was_ist_eine? was_sind_aufgaben",
         "said of tasks": "bleibt bleiben übrig fehlt fehlen erledigt unerledigt unerledigte liste",
@@ -70,7 +71,7 @@ _ASKING = {
     },
     "dutch": {
         "to do": "te_doen",
-        "must": "moet moeten zou", "do": "doen", "not": "niet",
+        "must": "moet moeten zou", "do": "doen gebeuren", "not": "niet",
         "how": "hoe waarom waar kan wat_is_een",
         "said of tasks": "staan staat blijft blijven over gedaan lijst",
     },

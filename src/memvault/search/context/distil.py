@@ -34,6 +34,7 @@ from memvault.text.encoders.embedding import Embedder
 from memvault.text.tokens import TokenCounter
 
 CUT = "…"  # after a cut sentence; one is cut only if no whole one fits
+MAX_NOTE_SHARE = 0.25  # of the budget, of a first memory that is quoted whole
 MAX_TABLE_SHARE = 0.75  # of the budget, of a table of the first memory that is quoted whole
 MIN_CODE_SHARE = 0.25  # of the memories' tokens, by relevance, for the form code_focused
 
@@ -175,6 +176,9 @@ class _Distillation:
         self._leading_memory = next(
             (place for place, hit in enumerate(hits) if may_come_first(hit)), None
         )
+        leading = [] if self._leading_memory is None or budget.terse else [self._leading_memory]
+        max_note_tokens = MAX_NOTE_SHARE * budget.tokens
+        self._quotes_leading_whole = any(outlines[m].tokens <= max_note_tokens for m in leading)
 
     def context(self, form: ContextForm | None) -> Context:
         """The context; at least the beginning of the best sentence if the budget allows any."""
@@ -256,6 +260,7 @@ class _Distillation:
             self._asked_properties,
             self._leading_memory,
             max_table_tokens=self._max_table_tokens,
+            quotes_leading_whole=self._quotes_leading_whole,
         )
 
     def _chosen_parts(self, form: ContextForm) -> list[Part]:
@@ -303,6 +308,7 @@ class _Distillation:
             relevance_weight=relevance_weight,
             min_share_unused=MIN_SHARE if is_terse else parts_of.MIN_SHARE_UNUSED,
             leading_memory=self._leading_memory,
+            quotes_leading_whole=self._quotes_leading_whole,
         )
 
     def _chosen_code(self, budget: Budget) -> list[Part]:

@@ -54,7 +54,9 @@ def sentences(
     scores: Sequence[Scores],
     properties: Sequence[tuple[str, ...]],
     leading_memory: int | None,
+    *,
     max_table_tokens: int,
+    quotes_leading_whole: bool = False,
 ) -> list[Part]:
     """Each sentence as one part, and each short table of the first memory.
 
@@ -65,6 +67,7 @@ def sentences(
         properties: those that are shown with the sentences of each memory.
         leading_memory: its best sentence is kept in any case.
         max_table_tokens: of a table that is one part; 0 if all rows are parts of their own.
+        quotes_leading_whole: whether no sentence of the leading memory is left out.
     """
     parts: list[Part] = []
     best = greatest_score(scores)
@@ -72,7 +75,7 @@ def sentences(
         best_of_note = float(of_note.statements.max(initial=0.0))
         threshold = max(MIN_SHARE_UNUSED * best, MIN_SHARE_OF_NOTE * best_of_note)
         if memory == leading_memory:
-            threshold = min(threshold, best_of_note)
+            threshold = 0.0 if quotes_leading_whole else min(threshold, best_of_note)
         in_tables: set[int] = set()
         for rows in _tables(outline.statements) if memory == leading_memory else ():
             score = float(of_note.statements[rows.start : rows.stop].max())

@@ -97,6 +97,7 @@ def select(
     min_share: float = MIN_SHARE,
     min_share_unused: float = MIN_SHARE,
     leading_memory: int | None = None,
+    quotes_leading_whole: bool = False,
 ) -> list[Part]:
     """The chosen parts, in the order of choice. If none is relevant to the question, the first
     ones are chosen.
@@ -105,12 +106,14 @@ def select(
         min_share: share of the best score below which a part is not chosen.
         min_share_unused: the same while the budget is not used.
         leading_memory: its best part is chosen before all others, unless it has one already.
+        quotes_leading_whole: whether all its parts are.
     """
     if not parts:
         return []
     pool = _Pool(parts, budget, relevance_weight)
     if leading_memory is not None:
-        pool.choose((pool.owners == leading_memory) & ~budget.shows(pool.owners), limit=1)
+        limit = None if quotes_leading_whole else 1
+        pool.choose((pool.owners == leading_memory) & ~budget.shows(pool.owners), limit)
     pool.choose(pool.relevance >= min_share)
     while not budget.is_used and pool.choose(pool.relevance >= min_share_unused, limit=1):
         pass

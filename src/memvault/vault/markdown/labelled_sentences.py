@@ -35,6 +35,20 @@ _NUMBERED = frozenset({
     "tab", "ex", "abs", "bd", "jan", "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept",
     "oct", "okt", "nov", "dec", "dez", "ver", "v", "est",
 })  # fmt: skip
+# Those of both kinds that the journal does not know.
+_MORE_ABBREVIATIONS = (
+    "mw mevr dhr mej drs afd blz bijv abt str hl fam dña srta avda dpto exmo exma dott avv geom ул"
+    " стр"
+)
+_MORE_NUMBERED = (
+    "tel tél tlf núm núms pág págs pag cap kap chap bl lok kam ong aprox env gl тел кв гл janv févr"
+    " avr juil déc ene abr dic febr mrt gen giu lug ott fev dez"
+    " b c d e f g h j k l m n q r s t u w x z д г"  # "room k. 12"
+)
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
 
 
 class _Abbreviations(NamedTuple):
@@ -44,78 +58,10 @@ class _Abbreviations(NamedTuple):
     before_numbers: frozenset[str]
 
 
-# By these, the journal has digests of sentences: another one must not move their ends.
+# The journal has digests of sentences that end by these: they must not change.
 _OF_JOURNAL = _Abbreviations(_ABBREVIATIONS, _NUMBERED)
 _ALL = _Abbreviations(
-    _ABBREVIATIONS.union(
-        [
-            "mw",
-            "mevr",
-            "dhr",
-            "mej",
-            "drs",
-            "afd",
-            "blz",
-            "bijv",
-            "abt",
-            "str",
-            "hl",
-            "fam",
-            "dña",
-            "srta",
-            "avda",
-            "dpto",
-            "exmo",
-            "exma",
-            "dott",
-            "avv",
-            "geom",
-            "ул",
-            "стр",
-        ]
-    ),
-    _NUMBERED.union(
-        [
-            "tel",
-            "tél",
-            "tlf",
-            "núm",
-            "núms",
-            "pág",
-            "págs",
-            "pag",
-            "cap",
-            "kap",
-            "chap",
-            "bl",
-            "lok",
-            "kam",
-            "ong",
-            "aprox",
-            "env",
-            "gl",
-            "тел",
-            "кв",
-            "гл",
-            "janv",
-            "févr",
-            "avr",
-            "juil",
-            "déc",
-            "ene",
-            "abr",
-            "dic",
-            "febr",
-            "mrt",
-            "gen",
-            "giu",
-            "lug",
-            "ott",
-            "fev",
-            "dez",
-        ],
-        "bcdefghjklmnpqrstuvwxzдг",  # "room k. 12"
-    ),
+    _ABBREVIATIONS | _words(_MORE_ABBREVIATIONS), _NUMBERED | _words(_MORE_NUMBERED)
 )
 _DAY = re.compile(r"\d{1,2}\.\d{1,2}")
 # German has a stop after ordinals, often followed by a capital letter: "bis 15. Januar", "im 2.
