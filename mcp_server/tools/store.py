@@ -47,6 +47,7 @@ from memvault.model.memory import (
 )
 from memvault.model.note import LineRange
 from memvault.reasoning.critique import Contradiction
+from memvault.text.secrets import without_secrets
 
 MAX_NAMESAKES = 3  # that a notice lists
 MAX_KEYS = 30  # of preferences that an answer lists
@@ -170,7 +171,7 @@ class StoreTools(Tools):
         draft = Draft.checked(
             content=content,
             content_base64=content_base64,
-            rationale=rationale,
+            rationale=without_secrets(rationale),
             title=title,
             importance=importance,
             modality=modality,
