@@ -177,9 +177,7 @@ class GuardedVault(Vault):
         if finding is None:
             if len(self._findings) > MAX_FINDINGS:
                 self._findings.clear()
-            finding = self._findings[key] = self._immunity.check(
-                text, title, {"folder": folder}
-            )
+            finding = self._findings[key] = self._immunity.check(text, title, {"folder": folder})
         return finding
 
 
