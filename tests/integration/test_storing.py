@@ -310,6 +310,19 @@ def test_a_link_to_an_unknown_name_is_kept_and_one_to_an_unknown_id_or_path_is_n
     assert all(repr(each) in left_out for each in wrong)
 
 
+@pytest.mark.parametrize("tool", ["store_memory", "trigger_dream"])
+def test_a_secret_in_the_reason_reaches_neither_the_note_nor_the_journal(
+    writer: Caller, tool: str
+) -> None:
+    key = "sk-abcdefghijklmnopqrstuvwx1234567890ABCDEFGH"
+    content = {"content": "The kiln is hot."} if tool == "store_memory" else {}
+    writer.ok(tool, rationale=f"Its API key is {key}, I heard", **content)
+    files = [file for file in writer.container.vault.root.rglob("*") if file.is_file()]
+    kept = [file.read_bytes() for file in files]
+    assert any(b"I heard" in data for data in kept)
+    assert not any(key.encode() in data for data in kept)
+
+
 def test_a_secret_is_pointed_out_and_names_no_file(writer: Caller) -> None:
     stored = writer.ok(
         "store_memory", content="password: kT9x-ffQ2-zz81", rationale="A login to keep for later."

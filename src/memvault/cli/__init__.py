@@ -18,7 +18,7 @@ def main() -> None:
     """Run the command of this process, and exit with its code."""
     gc.set_threshold(_YOUNG, 20, 100)
     arguments = sys.argv[1:]
-    if arguments[:1] == ["hook"] and arguments[1:] and not {"-h", "--help"} & set(arguments):
+    if arguments[:1] == ["hook"] and not {"-h", "--help"} & set(arguments):
         from memvault.cli.hook import run_hook_command
 
         sys.exit(run_hook_command(arguments))
