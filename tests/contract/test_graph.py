@@ -50,8 +50,8 @@ def test_many_rows_at_once_are_kept_like_few(
     graph: GraphStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     texts = ["", '"', 'a "b", c', " padded ", "\\", "line\r\nline", "''", "null", "é\t,"]
-    few, many = (2_100, 8_100) if isinstance(graph, LadybugGraphStore) else (210, 810)
-    monkeypatch.setattr(neo4j, "ROWS_PER_QUERY", 500)
+    few, many = (2_100, 8_100) if isinstance(graph, LadybugGraphStore) else (60, 230)
+    monkeypatch.setattr(neo4j, "ROWS_PER_QUERY", 50)
     leaves = [GraphNode(f"n{i}", texts[i % 9], f"N{i}", f"{i}.md") for i in range(few)]
     edges = [edge("hub", f"n{i % few}", i, texts[i % 9]) for i in range(many)]
     hub = NoteGraph(note("hub"), tuple(edges))

@@ -345,13 +345,14 @@ def test_vectors_of_another_dimension_ask_for_a_rebuild(tmp_path: Path) -> None:
 
 
 def test_deleted_chunks_are_swept_up_and_the_rest_found(vectors: VectorStore) -> None:
-    vectors.replace([short(str(i), f"text {i}") for i in range(2_000)])
-    vectors.remove([id_of(str(i)) for i in range(0, 2_000, 2)])
+    many = 2_000 if isinstance(vectors, EdgeVectorStore) else 400
+    vectors.replace([short(str(i), f"text {i}") for i in range(many)])
+    vectors.remove([id_of(str(i)) for i in range(0, many, 2)])
     vectors.optimize()
-    assert vectors.count() == 1_000
+    assert vectors.count() == many // 2
     vectors.replace([short("1", "changed text")])
     assert chunk_hits(vectors, vectors.rank_keywords("changed", 5))[0].note_id == id_of("1")
-    assert len(chunk_hits(vectors, vectors.rank_keywords("text", 2000, size=NOTE))) == 1_000
+    assert len(chunk_hits(vectors, vectors.rank_keywords("text", many, size=NOTE))) == many // 2
 
 
 def test_threads_search_while_others_write(

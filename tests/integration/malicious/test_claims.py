@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +22,25 @@ from tests.benchmarks.trust_attempts import (
     Pages,
     filled,
     hooked,
+    opened,
     unmarked,
 )
 from tests.integration.malicious.vault import write
 
 # Whose claims stand on pages in different ways: in a title, a property, an import, a person's note.
 ON_PAGES = {"titled", "property_set", "imported", "merged_with_person", "quoted_person"}
+
+
+@pytest.fixture
+def container(tmp_path: Path) -> Iterator[Container]:
+    """A vault for each test: what one attempt stores makes those after it dearer."""
+    with opened(tmp_path) as running:
+        yield running
+
+
+@pytest.fixture
+def call(container: Container) -> Caller:
+    return Caller(container)
 
 
 @pytest.mark.parametrize("attempt", ATTEMPTS, ids=lambda attempt: attempt.__name__)
@@ -103,6 +117,7 @@ def test_the_persons_note_is_never_withheld_nor_called_a_claim(
 
 
 def test_memories_can_be_asked_for_by_origin(call: Caller, container: Container) -> None:
+    call("store_memory", content="The bank is closed.", title="Bank hours", rationale=WHY)
     for origin in ("person", "client"):
         answer = call("recall_memory", query="the bank", filters={"origins": [origin]})
         found = call("vector_search", query="the bank", filters={"origins": [origin]})
