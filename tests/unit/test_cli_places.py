@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from memvault import __version__
-from memvault.cli import main
 from memvault.cli.app import run
 from memvault.cli.bridge import run_bridge_command
 from memvault.cli.options import find_places, take_global_options
@@ -196,13 +195,3 @@ def test_a_day_that_is_none_is_refused_with_its_form(
 ) -> None:
     assert run(["log", "--day", "last Monday"]) == 2
     assert "YYYY-MM-DD, not 'last Monday'" in capsys.readouterr().err
-
-
-def test_a_hook_without_an_event_is_bad_usage(
-    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["memvault", "hook"])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code == 2
-    assert "EVENT" in capsys.readouterr().err

@@ -239,7 +239,7 @@ def test_a_short_note_that_comes_first_is_quoted_whole(notes):
     for path in harbours:
         notes.add(path, f"The son of the keeper of {path[:-3]} lives in Faro, in the old school.\n")
     query = "What does our son Otto in Faro not tolerate?"
-    context = notes.context(query, "Otto.md", *harbours, room=200, form=Form.NARRATIVE)
+    context = notes.context(query, "Otto.md", *harbours, room=200, form=ContextForm.NARRATIVE)
     assert "No peanuts!" in context.text
 
 
