@@ -47,12 +47,23 @@ def consent_routes(provider: ApprovalProvider) -> list[BaseRoute]:
             expired = "This request has expired. Connect again from your AI client."
             return _page("memvault", Markup("<p>{}</p>").format(expired), status=404)
         if provider.is_decided(waiting):
-            target = provider.finish(waiting)
-            return RedirectResponse(target, 302, headers={"Cache-Control": "no-store"})
+            return _finished(provider, waiting)
         text = _waiting_text(waiting, _warning(provider, waiting))
         return _page("Approve this client", text, refresh=True)
 
     return [*provider.routes(), Route(CONSENT_PATH, consent)]
+
+
+def _finished(provider: ApprovalProvider, waiting: WaitingClient) -> Response:
+    try:
+        target = provider.finish(waiting)
+    except OSError as error:
+        text = Markup(
+            "<p>The approval cannot be saved on the computer that runs memvault: {}. Correct that, "
+            "reload this page and approve the client again.</p>"
+        ).format(error.strerror)
+        return _page("memvault", text, status=500)
+    return RedirectResponse(target, 302, headers={"Cache-Control": "no-store"})
 
 
 class SignInPaths:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
 from mcp_server.app import engine_app
@@ -13,6 +16,7 @@ from mcp_server.engine.startup import Startup
 from mcp_server.runtime.activity_tracker import ActivityTracker
 from mcp_server.security.access_policy import AccessPolicy, PageSessions, PublicAccess
 from mcp_server.security.client_registry import ClientRegistry
+from mcp_server.security.consent import consent_routes
 from mcp_server.security.oauth import ApprovalProvider
 from mcp_server.server import build_server
 from tests.integration.caller import Caller
@@ -125,3 +129,30 @@ def test_the_host_that_the_person_sees_is_the_one_that_gets_the_approval(web: Te
     answer = web.post("/register", json={"client_name": "Known", "redirect_uris": [address]})
     assert answer.status_code == 400
     assert json.loads(answer.text)["error"] == "invalid_redirect_uri"
+
+
+def test_an_approval_that_cannot_be_saved_is_said_and_given_again(
+    tmp_path: Path,
+) -> None:
+    state = tmp_path / "state"
+    provider = ApprovalProvider(WEB, ClientRegistry(state / "clients.json"))
+    with TestClient(Starlette(routes=consent_routes(provider)), base_url=WEB) as browser:
+        redirect = "https://client.example/back"
+        client = browser.post("/register", json={"redirect_uris": [redirect]}).json()
+        query = {
+            "response_type": "code",
+            "client_id": client["client_id"],
+            "code_challenge": "x" * 43,
+            "code_challenge_method": "S256",
+        }
+        waiting = browser.get("/authorize", params=query, follow_redirects=False)
+        address = waiting.headers["location"]
+        number = re.findall(r'class="number">([^<]+)<', browser.get(address).text)[0]
+        assert provider.decide(number, approve=True)
+        unsaved = browser.get(address)
+        assert unsaved.status_code == 500 and "No such file" in unsaved.text
+        state.mkdir()
+        assert number in browser.get(address).text
+        assert provider.decide(number, approve=True)
+        finished = browser.get(address, follow_redirects=False)
+        assert finished.headers["location"].startswith(f"{redirect}?code=")
