@@ -71,20 +71,12 @@ class Newcomer:
         return done.stdout
 
     def calls(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        """What a tool answers a client that speaks to the engine over HTTP."""
-        return self._answer(f"http://{self.address()}/mcp?tools=full", tool, arguments)
-
-    def calls_over_stdio(self, tool: str, **arguments: Any) -> dict[str, Any]:
         """What a tool answers a client that starts `memvault mcp`."""
-        command = ["-m", "memvault.cli", "mcp", "--tools", "full"]
-        transport = StdioTransport(sys.executable, command, env=self.environment)
-        return self._answer(transport, tool, arguments)
 
-    def _answer(
-        self, server: str | StdioTransport, tool: str, arguments: dict[str, Any]
-    ) -> dict[str, Any]:
         async def call() -> dict[str, Any]:
-            async with Client(server) as client:
+            command = ["-m", "memvault.cli", "mcp", "--tools", "full"]
+            transport = StdioTransport(sys.executable, command, env=self.environment)
+            async with Client(transport) as client:
                 result = await client.call_tool(tool, arguments)
                 return dict(result.structured_content or {})
 
@@ -105,5 +97,11 @@ class Newcomer:
         return answer.status, answer.read().decode()
 
     def recalled(self, question: str) -> list[dict[str, Any]]:
-        """What a client finds."""
-        return list(self.calls("recall_memory", query=question)["nodes"])
+        """What a client finds that speaks to the engine over HTTP."""
+
+        async def call() -> list[dict[str, Any]]:
+            async with Client(f"http://{self.address()}/mcp") as client:
+                result = await client.call_tool("recall_memory", {"query": question})
+                return list((result.structured_content or {})["nodes"])
+
+        return asyncio.run(call())

@@ -116,7 +116,7 @@ def test_whatever_a_client_did_is_undone_to_the_byte(
     newcomer: Newcomer, chosen: list[Path], before: dict[str, str]
 ) -> None:
     name = chosen[-1].stem
-    stored = newcomer.calls_over_stdio(
+    stored = newcomer.calls(
         "store_memory",
         content="The lighthouse keeper is Mrs Quill.",
         rationale=WHY,

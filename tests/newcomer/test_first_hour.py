@@ -65,7 +65,7 @@ def test_each_question_brings_its_answer_first(question: str, newcomer: Newcomer
 
 
 def test_what_a_client_stores_is_a_note_that_the_next_client_recalls(newcomer: Newcomer) -> None:
-    stored = newcomer.calls_over_stdio(
+    stored = newcomer.calls(
         "store_memory",
         content="The label printer takes 12 mm tape, not 9 mm.",
         title="Label printer",
