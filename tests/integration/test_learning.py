@@ -179,6 +179,21 @@ def test_what_the_person_verifies_gains_and_its_writer_is_credited(
     assert learnt(container).utility(stored["node_id"]) == pytest.approx(0.2)
 
 
+def test_what_the_person_verifies_gains_before_the_index_knows_that_it_is_verified(
+    container: Container, talk: Talk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored = talk(
+        lambda one: one.call("store_memory", content="The drone is blue.", rationale=WHY),
+        client="cursor",
+    )
+    learnt(container)
+    catalogue = container.live.catalogue
+    before = catalogue.by_id(stored["node_id"])
+    verify(container, stored["node_id"], verified=True)
+    monkeypatch.setattr(catalogue, "by_id", lambda _: before)
+    assert learnt(container).utility(stored["node_id"]) == 1.0
+
+
 def test_whoever_stores_the_same_again_or_is_undone_is_penalised(
     container: Container, talk: Talk
 ) -> None:

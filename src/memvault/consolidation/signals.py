@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from functools import lru_cache
 
 from memvault.consolidation.rewards import FULL, REWARDS, Signal, SignalKind
-from memvault.model.change import Change, ChangeKind
+from memvault.model.change import MARKED_RIGHT, Change, ChangeKind
 from memvault.model.errors import MemvaultError
 from memvault.model.memory import Lifecycle, Memory, MemoryActivity, MemoryOf, Stage
 from memvault.model.provenance import OriginKind
@@ -223,8 +223,10 @@ class UseObserver:
                     (kind, author, m.id) for m in memories for kind in self._kinds_of_stored(m.id)
                 ]
             case ChangeKind.VERIFIED if by_person:
-                kinds = {True: SignalKind.VERIFIED, False: SignalKind.CONTRADICTED}
-                return [(kinds[m.verified], self._writer(m), m.id) for m in memories]
+                # The index may not know it yet.
+                is_right = change.memo.get(MARKED_RIGHT) == "true"
+                kind = SignalKind.VERIFIED if is_right else SignalKind.CONTRADICTED
+                return [(kind, self._writer(m), m.id) for m in memories]
             case ChangeKind.LIFECYCLE_SET if by_person:
                 permanent = [m for m in memories if m.lifecycle is Lifecycle.PERMANENT]
                 return [(SignalKind.KEPT, self._writer(m), m.id) for m in permanent]

@@ -116,6 +116,9 @@ class Fact(BaseModel, frozen=True):
     value: float | None = None
 
 
+MARKED_RIGHT = "verified"  # key in the memo of a change; "true" or "false"
+
+
 class Change(BaseModel, frozen=True):
     """An atomic change of the vault.
 
@@ -131,7 +134,7 @@ class Change(BaseModel, frozen=True):
         restored: reversal hashes of the forgettings whose memories were restored.
         folders: those that did not exist before it.
         memo: data that the operation needs again; of an import, the hash of each text by the id
-            of its note.
+            of its note; of a verification, whether the note was marked as right (`MARKED_RIGHT`).
         undoable: whether undo can be attempted.
         call: the key of the call that made it; "" if it had none.
         position: as `order`, where that differs from ``at``.

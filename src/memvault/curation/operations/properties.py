@@ -9,7 +9,7 @@ from typing import Any
 
 from memvault.curation.changes.staging import Staging
 from memvault.curation.targets import Target
-from memvault.model.change import Fact, FactKind
+from memvault.model.change import MARKED_RIGHT, Fact, FactKind
 from memvault.model.errors import InvalidParams
 from memvault.model.memory import DEFAULT_IMPORTANCE, Lifecycle
 from memvault.vault.compose import importance_word
@@ -163,4 +163,5 @@ def stage_verification(
     set_property(staging, path, "verified", verified)
     set_property(staging, path, "verified_by", by)
     set_property(staging, path, "verified_on", on)
+    staging.add_memo({MARKED_RIGHT: str(verified).lower()})
     return PropertyChange(path, before, verified)
