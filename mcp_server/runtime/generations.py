@@ -101,7 +101,7 @@ def open_generation(
     similarity_index = SimilarityIndex(graph_view, stores.vectors, indexer.catalogue)
     by_id, names = indexer.catalogue.by_id, names_in(indexer.names)
     verifier = Verifier(
-        stores.vectors, by_id, names, partial(stated_conflicts, graph_view), indexer.names.state,
+        stores.vectors, by_id, indexer.names, partial(stated_conflicts, graph_view),
         read=vault.read, changed_at=indexer.catalogue.changed_at,
     )  # fmt: skip
     candidates = CandidateFinder(

@@ -18,7 +18,6 @@ from memvault.search.pipeline import Searcher
 from memvault.search.times.time_spans import Calendar
 from memvault.stores.graph_view import GraphView
 from memvault.text.encoders.embedding import Embedder
-from memvault.verification.vault_names import names_in
 from memvault.verification.verifier import Verifier
 
 
@@ -71,9 +70,8 @@ def searcher_over(
     verifier = Verifier(
         indexer.stores.vectors,
         by_id,
-        names_in(indexer.names),
+        indexer.names,
         lambda _: [],
-        lambda: 0,
         read=read,
         changed_at=indexer.catalogue.changed_at,
     )

@@ -27,11 +27,16 @@ class NameMatcher:
         # By longest word: its place in a name with the name's length, and the number of such names.
         self._places: defaultdict[str, Counter[tuple[int, int]]] = defaultdict(Counter)
         self._state = 0
+        self._changed: dict[str, int] = {}  # state of the last change, by the name's longest word
         self._lock = threading.RLock()
 
     def state(self) -> int:
-        """A number that changes with every change of the names."""
+        """A number that grows with every change of the names."""
         return self._state
+
+    def has_changed(self, text: str, since: int) -> bool:
+        """Whether a name that the text may contain was changed since this state."""
+        return any(self._changed.get(word, 0) > since for word in words(composed(text)))
 
     def replace(self, note_id: str, names: Iterable[Name]) -> NameChanges:
         """Replace the names that a note adds; returns the effects on other notes."""
@@ -41,7 +46,9 @@ class NameMatcher:
                 self._count_name(key, -1)
             for key in update.added:
                 self._count_name(key, 1)
-            self._state += bool(update.added or update.removed or update.changes != NameChanges())
+            keys = update.added | update.removed | update.changes.keys
+            self._state += bool(keys or update.changes != NameChanges())
+            self._changed.update(dict.fromkeys(map(_longest_word, keys), self._state))
             return update.changes
 
     def remove(self, note_id: str) -> NameChanges:
@@ -50,8 +57,7 @@ class NameMatcher:
 
     def _count_name(self, key: str, count: int) -> None:
         """Add to the number of names with this longest word at this place."""
-        parts = key.split(" ")
-        longest_word = max(parts, key=len)
+        parts, longest_word = key.split(" "), _longest_word(key)
         counts, place = self._places[longest_word], (parts.index(longest_word), len(parts))
         counts[place] += count
         if not counts[place]:
@@ -112,3 +118,7 @@ class NameMatcher:
         """The most frequent spelling of an entity without a note."""
         with self._lock:
             return self._book.spelling(target)
+
+
+def _longest_word(key: str) -> str:
+    return max(key.split(" "), key=len)

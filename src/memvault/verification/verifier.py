@@ -17,6 +17,7 @@ from memvault.model.note import ChunkSize, LineRange
 from memvault.model.search import Conflict, Hit, Scope
 from memvault.model.verification import ConflictKind, Evidence, Status, Verification
 from memvault.stores.vectors import VectorStore
+from memvault.text.name_matcher import NameMatcher
 from memvault.verification.agreement import Verdict, compare, day_of_claim
 from memvault.verification.claim_gate import Gate
 from memvault.verification.claims.claim_extraction import Passages
@@ -26,7 +27,7 @@ from memvault.verification.evidence import MAX_SHOWN, EvidenceWeigher
 from memvault.verification.newer_claims import ChangedAt, newer_claims
 from memvault.verification.question_terms import QuestionTerms, question_terms
 from memvault.verification.sensitive_topics import sensitive_topic_of
-from memvault.verification.vault_names import FindNames
+from memvault.verification.vault_names import names_in
 
 WITNESSES = 20  # passages searched in addition to the found ones (FR-44)
 MAX_READ = 3  # first memories that are read in full for a value of the requested kind
@@ -39,20 +40,18 @@ class Verifier:
     """Checks memories. Thread-safe.
 
     Args:
-        find_names: finds the names of the vault in a text.
+        names: of the vault.
         stated_conflicts: gives the contradictions and supersessions that notes state of memories.
         read: gives a note's bytes, by path.
         changed_at: gives the time at which a note was last saved, by path.
-        names_state: gives a number that changes whenever ``find_names`` may give other results.
     """
 
     def __init__(
         self,
         vectors: VectorStore,
         memory_of: MemoryOf,
-        find_names: FindNames,
+        names: NameMatcher,
         stated_conflicts: StatedConflicts,
-        names_state: Callable[[], int],
         *,
         read: Callable[[str], bytes],
         changed_at: ChangedAt,
@@ -62,8 +61,8 @@ class Verifier:
         self._vectors = vectors
         self._memory_of = memory_of
         self._changed_at = changed_at
-        self._find_names = find_names
-        self._passages = Passages(find_names, names_state)
+        self._find_names = names_in(names)
+        self._passages = Passages(names)
         self._stated_conflicts = stated_conflicts
 
     def topic_of(self, query: str) -> str | None:

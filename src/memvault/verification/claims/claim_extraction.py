@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from itertools import zip_longest
 
 from cachetools import LRUCache
 
+from memvault.text.name_matcher import NameMatcher
 from memvault.text.words import letter_runs, name_key
 from memvault.vault.readable import readable, sentences
 from memvault.verification.claims.amount_parsing import may_state_amount
@@ -28,7 +29,7 @@ from memvault.verification.claims.clause_words import (
     RETRACTION,
 )
 from memvault.verification.doubt import is_doubtful
-from memvault.verification.vault_names import FindNames
+from memvault.verification.vault_names import FindNames, names_in
 
 MAX_KEY_WORDS = 4
 MAX_VALUE_WORDS = 4
@@ -245,25 +246,19 @@ MAX_CACHED = 4_000  # passages
 
 
 class Passages:
-    """Caches the claims of passages until the names of the vault change. Thread-safe.
+    """Caches the claims of passages until a name changes that they may contain. Thread-safe.
 
     Args:
-        find_names: finds the names of the vault in a text.
-        state: gives a number that changes whenever ``find_names`` may give other results.
+        names: of the vault.
         max_cached: most passages that are cached; the least recently used are dropped first.
     """
 
-    def __init__(
-        self,
-        find_names: FindNames,
-        state: Callable[[], int],
-        max_cached: int = MAX_CACHED,
-    ) -> None:
-        self._find_names = find_names
-        self._state = state
+    def __init__(self, names: NameMatcher, max_cached: int = MAX_CACHED) -> None:
+        self._names = names
+        self._find_names = names_in(names)
         self._lock = threading.Lock()
-        self._cache: LRUCache[tuple[str, ClaimSource], Passage] = LRUCache(max_cached)
-        self._cached_state = state()
+        # Each passage with the state of the names that it was read with.
+        self._cache: LRUCache[tuple[str, ClaimSource], tuple[Passage, int]] = LRUCache(max_cached)
 
     def claims(
         self, text: str, source: ClaimSource, attribute_stems: frozenset[str] | None = None
@@ -272,12 +267,15 @@ class Passages:
         return self._passage(text, source).claims(attribute_stems)
 
     def _passage(self, text: str, source: ClaimSource) -> Passage:
-        now = self._state()
+        state, key = self._names.state(), (text, source)
         with self._lock:
-            if now != self._cached_state:
-                self._cache.clear()
-                self._cached_state = now
-            passage = self._cache.get((text, source))
-            if passage is None:
-                passage = self._cache[text, source] = Passage(text, source, self._find_names)
-            return passage
+            passage, read_at = self._cache.get(key, (None, 0))
+        if passage is None or (read_at != state and self._is_outdated(text, source, read_at)):
+            passage = Passage(text, source, self._find_names)
+        with self._lock:
+            self._cache[key] = passage, state
+        return passage
+
+    def _is_outdated(self, text: str, source: ClaimSource, read_at: int) -> bool:
+        texts = "\n".join((text, source.title, source.heading, source.project or ""))
+        return self._names.has_changed(f"{texts}\n{readable(texts)}", read_at)
