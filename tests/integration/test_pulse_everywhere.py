@@ -79,7 +79,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
     "verify_memory": {"target": "Frost", "rationale": WHY},
     "merge_concepts": {"sources": ["Frost", "Old pier"], "target": "Frost", "rationale": WHY},
     "get_node_lineage": {"node_id": "{mill}"},
-    "undo_change": {"day": datetime.now(UTC).date().isoformat(), "rationale": WHY},
+    "undo_change": {"day": "{today}", "rationale": WHY},
 }
 
 
@@ -104,7 +104,8 @@ def filled(value: Any, mill: str) -> Any:
     if isinstance(value, list):
         return [filled(each, mill) for each in value]
     if isinstance(value, str):
-        return value.replace("{mill8}", mill[:8]).replace("{mill}", mill)
+        today = datetime.now(UTC).date().isoformat()
+        return value.replace("{mill8}", mill[:8]).replace("{mill}", mill).replace("{today}", today)
     return value
 
 
