@@ -558,6 +558,6 @@ def test_no_question_full_of_times_takes_long_to_read(words: str) -> None:
     cut_times(
         "vor 3 Tagen, il y a 3 jours, 来週", today
     )  # the words of the languages are read once
-    start = time.process_time()
+    start = time.thread_time()
     cut_times((words * 4_096)[:4_096], today)
-    assert time.process_time() - start < 0.5
+    assert time.thread_time() - start < 0.5
