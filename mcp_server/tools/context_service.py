@@ -19,7 +19,8 @@ from memvault.model.search import Aspect, Hit, Mode, Scope, VerbosityLevel
 from memvault.model.state import CognitivePulse
 from memvault.reasoning.insights import EVERY_ASPECT
 from memvault.search.association import with_persons_notes
-from memvault.search.context.distil import Context, ContextBudget, Distiller
+from memvault.search.context.context import Context, ContextBudget
+from memvault.search.context.distil import Distiller
 from memvault.search.context.forms import ContextExcerpt, ContextForm
 from memvault.search.context.outline import Outlines
 from memvault.search.order import boosted_by_session, session_nearness

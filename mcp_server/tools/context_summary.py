@@ -14,7 +14,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from mcp_server.answers.context import ContextAnswer
-from memvault.search.context.distil import Context
+from memvault.search.context.context import Context
 from memvault.search.context.forms import TAG
 
 logger = logging.getLogger(__name__)

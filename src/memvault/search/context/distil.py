@@ -6,12 +6,13 @@ and each memory's part has its citation tag.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from memvault.model.memory import Memory
 from memvault.model.search import Hit
 from memvault.search.context import parts as parts_of
+from memvault.search.context.context import Context, ContextBudget
 from memvault.search.context.forms import (
     PROPERTY_SEPARATOR,
     ContextExcerpt,
@@ -37,39 +38,6 @@ CUT = "…"  # after a cut sentence; one is cut only if no whole one fits
 MAX_NOTE_SHARE = 0.25  # of the budget, of a first memory that is quoted whole
 MAX_TABLE_SHARE = 0.75  # of the budget, of a table of the first memory that is quoted whole
 MIN_CODE_SHARE = 0.25  # of the memories' tokens, by relevance, for the form code_focused
-
-
-@dataclass(frozen=True, slots=True)
-class ContextBudget:
-    """The size limit of a context.
-
-    Attributes:
-        tokens: of the text and of naming its memories.
-        naming_tokens: returns for each memory the tokens that naming it costs outside of the text.
-        first_memory_tokens: tokens of text that the first memory may always have.
-        terse: prose without titles, because space is short and memories are named elsewhere.
-    """
-
-    tokens: int
-    naming_tokens: Callable[[Sequence[Memory]], Sequence[int]] | None = None
-    first_memory_tokens: int = 0
-    terse: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Context:
-    """A distilled ``text`` of ``tokens`` tokens, made of text and code of ``source_tokens``.
-
-    ``compression`` is 1 - tokens / source_tokens, or 0 if nothing was omitted. ``excerpts`` has the
-    shown part of each memory, the most relevant memory first.
-    """
-
-    text: str
-    form: ContextForm
-    tokens: int
-    source_tokens: int
-    compression: float
-    excerpts: tuple[ContextExcerpt, ...]
 
 
 class Distiller:

@@ -146,8 +146,9 @@ def _lift_of_time(
 
 def are_of_time(time: QuestionTime, memory: Memory, outline: Outline) -> list[bool]:
     """Whether each sentence, or a heading above it, names a day or year of the time."""
-    headings = {statement.heading for statement in outline.statements}
-    of_time = {each for each in headings if time.is_named_in(memory, ". ".join(each))}
+    of_time = {
+        each for each in outline.layout.headings if time.is_named_in(memory, ". ".join(each))
+    }
     return [
         statement.heading in of_time or time.is_named_in(memory, statement.text)
         for statement in outline.statements
