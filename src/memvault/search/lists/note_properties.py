@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from memvault.model.memory import Memory
 from memvault.search.lists.comparisons import NUMBER_WORDS, first_number
@@ -24,6 +24,7 @@ _YEAR_KEY = re.compile(r"year|jahr|année|año|ano|anno|jaar|год|年|publi|re
 _YEAR = re.compile(r"[12]\d{3}")
 # Quick texts kept, about 0.5 kB each: with fewer than notes, each question would make them again.
 MAX_TEXTS = 500_000
+MAX_VALUES = 50_000  # cached values and keys: those of thousands of notes are mostly the same few
 
 
 class QuickTexts:
@@ -89,7 +90,7 @@ class NoteProperties:
         return {
             key: number
             for key, value in self.fields.items()
-            if day_of_property(key, value) is None and (number := first_number(value)) is not None
+            if (number := _number_of(key, value)) is not None
         }
 
     @cached_property
@@ -179,6 +180,7 @@ def _names_of(memory: Memory) -> str:
     return " ".join((memory.title, *memory.aliases, memory.project or "", *memory.tags))
 
 
+@lru_cache(maxsize=MAX_VALUES)
 def terms_of_key(key: str) -> frozenset[int]:
     """The terms of a property's key."""
     return terms_of(words_of_key(key))
@@ -200,6 +202,13 @@ def day_of_time(key: str, value: str, time: QuestionTime, *, is_named: bool) -> 
     return time.day_within(day, every_year=bool(_YEARLY_KEY.search(key)))
 
 
+@lru_cache(maxsize=MAX_VALUES)
+def _number_of(key: str, value: str) -> float | None:
+    """The number at the start of a property's value; None if there is none, or for a day."""
+    return first_number(value) if day_of_property(key, value) is None else None
+
+
+@lru_cache(maxsize=MAX_VALUES)
 def _words(text: str) -> frozenset[str]:
     return frozenset(some_words(composed(text)))
 
