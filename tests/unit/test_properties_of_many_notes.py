@@ -73,3 +73,14 @@ def test_a_value_is_found_among_thousands_of_notes(ask: Ask) -> None:
 def test_what_is_denied_is_found_among_thousands_of_notes(ask: Ask) -> None:
     late = [number for number in range(PARCELS) if number % 100 == 0]
     assert sorted(numbers(ask("Which parcels have not arrived?"))) == late
+
+
+@pytest.mark.parametrize("question", ["How many parcels arrived?", "Which parcels have arrived?"])
+def test_what_a_property_calls_false_is_not_so(ask: Ask, question: str) -> None:
+    arrived = numbers(ask(question))
+    assert len(arrived) == PARCELS - PARCELS // 100
+    assert not any(number % 100 == 0 for number in arrived)
+
+
+def test_a_note_that_the_question_names_stays_though_it_says_no(ask: Ask) -> None:
+    assert numbers(ask("Has parcel 100 arrived?")) == [100]

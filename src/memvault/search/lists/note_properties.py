@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 
 from memvault.model.memory import Memory
 from memvault.search.lists.comparisons import NUMBER_WORDS, first_number
-from memvault.search.lists.overdue import NOT_SO
+from memvault.search.lists.overdue import NOT_SO, SO
 from memvault.search.property_text import day_of_property, shown_value, terms_of, words_of_key
 from memvault.search.times.question_time import QuestionTime
 from memvault.text.relations import NOT_FIELDS
@@ -111,6 +111,24 @@ class NoteProperties:
             for key in self.fields
         }
         return {key: words for key, words in words_of_all_keys.items() if words}
+
+    @property
+    def says_yes(self) -> bool:
+        """Whether a property with a word of the question in its key is true ("paid: yes")."""
+        return any(self.fields[key].casefold() in SO for key in self.words_by_key)
+
+    @property
+    def says_no(self) -> bool:
+        """Whether a word of the question is only in keys of properties that are false ("paid: no",
+        where the question says "paid")."""
+        affirmed = set[str]().union(
+            *(
+                words
+                for key, words in self.words_by_key.items()
+                if self.fields[key].casefold() not in NOT_SO
+            )
+        )
+        return any(not words <= affirmed for words in self.words_by_key.values())
 
     def has_all(self, words: Collection[str]) -> bool:
         """Whether the note has each word in a value, or in its title, aliases, project or tags. If

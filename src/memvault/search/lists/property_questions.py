@@ -331,8 +331,11 @@ class PropertyQuestion:
         values = words - note.words_of_type.union(*note.words_by_key.values())
         if not note.has_all(values):
             return False
+        if not self._compares and note.says_no and not note.is_named_by(values):
+            return False
         is_narrowed = self._compares or self.time is not None or _ASKS_COUNT.search(self.text)
-        return bool(is_narrowed or values or any(map(note.has_value, words)))
+        says_it = values or note.says_yes or any(map(note.has_value, words))
+        return bool(is_narrowed or says_it)
 
     def _sort_key(self, note: NoteProperties, compared_key: str | None) -> float | None:
         """The number or day to sort a note by; None if it is not within the limits."""
