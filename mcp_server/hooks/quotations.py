@@ -15,7 +15,7 @@ from memvault.model.note import LineRange
 from memvault.model.provenance import Origin
 from memvault.search.excerpt import Excerpt
 from memvault.text.secrets import MASK
-from memvault.vault.compose import bare_lines
+from memvault.vault.lines import bare_lines
 from memvault.vault.session_lines import without_speaker
 
 LASTING = ("decision", "preference")

@@ -24,7 +24,7 @@ from pydantic import ValidationError
 
 from mcp_server.hooks.clients import is_same_client
 from memvault.text.stems import stems
-from memvault.vault.compose import bare_lines
+from memvault.vault.lines import bare_lines
 from memvault.vault.markdown.labelled_sentences import sentences_in
 
 _log = logging.getLogger(__name__)

@@ -23,7 +23,7 @@ from memvault.reasoning.sentences.opposed_causes import jaccard, opposed_causes
 from memvault.reasoning.sentences.sentence_matching import SentenceMatch, SentenceMatcher
 from memvault.reasoning.sentences.sentence_words import LIGHT, SentenceWords
 from memvault.stores.vectors import VectorStore
-from memvault.vault.compose import bare_lines
+from memvault.vault.lines import bare_lines
 from memvault.vault.readable import readable, sentences
 from memvault.verification.agreement import Verdict, compare
 from memvault.verification.claims.amounts import Amount, AmountKind
