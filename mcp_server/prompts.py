@@ -14,7 +14,7 @@ from mcp_server.answers.status import Behaviour
 from mcp_server.middleware.origin_marks import origin_shown
 from mcp_server.tools.toolbox import Toolbox
 from memvault.model.search import Hit, Mode
-from memvault.vault.compose import bare_lines
+from memvault.vault.lines import bare_lines
 
 _HEADING = re.compile(r"\A(\s*)#")  # at the start of a line
 FRAGMENT = """\

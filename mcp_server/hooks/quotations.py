@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mcp_server.middleware.origin_marks import origin_shown
-from memvault.capture.changes_of_mind import content_stems
 from memvault.capture.extract import MASKED_WORDS
 from memvault.model.memory import Memory
 from memvault.model.newer_claim import NewerClaim
@@ -15,7 +14,8 @@ from memvault.model.note import LineRange
 from memvault.model.provenance import Origin
 from memvault.search.excerpt import Excerpt
 from memvault.text.secrets import MASK
-from memvault.vault.compose import bare_lines
+from memvault.text.stems import content_stems
+from memvault.vault.lines import bare_lines
 from memvault.vault.session_lines import without_speaker
 
 LASTING = ("decision", "preference")

@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from mcp_server.hooks.quotations import EARLIER, LASTING, PREFERENCES, Quotation, distinct
-from memvault.capture.changes_of_mind import replaced
 from memvault.capture.extract import content_words
 from memvault.model.note import Vector
+from memvault.text.replacements import replaced_choices
 from memvault.vault.session_lines import without_speaker
 
 # The sections of a session note whose lines replace older ones about the same matter, and those
@@ -42,7 +42,7 @@ def replaced_last(
     cosines = vectors @ vectors.T
     words = [content_words(text) for text in texts]
     replaced_words = [
-        replaced(quotation.text) if _replaces(quotation) else [] for quotation in every
+        replaced_choices(quotation.text) if _replaces(quotation) else [] for quotation in every
     ]
 
     def replaces(new: int, old: int) -> bool:

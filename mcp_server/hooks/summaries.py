@@ -14,24 +14,28 @@ from concurrent.futures import CancelledError
 from typing import Any
 from weakref import WeakKeyDictionary
 
-import mcp_types as mt
 from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
-from mcp import MCPError
 from mcp.server.connection import Connection
 from mcp.server.session import ServerSession
-from mcp_types.version import MODERN_PROTOCOL_VERSIONS
-from pydantic import ValidationError
 
 from mcp_server.hooks.clients import is_same_client
+from mcp_server.sampling import (
+    PATIENCE_SECONDS,
+    REFUSALS,
+    can_sample,
+    sampling_request,
+    takes_requests,
+    text_of,
+)
 from memvault.text.stems import stems
-from memvault.vault.compose import bare_lines
+from memvault.vault.lines import bare_lines
 from memvault.vault.markdown.labelled_sentences import sentences_in
 
 _log = logging.getLogger(__name__)
 MIN_LINES = 6  # new since the last summary; fewer are read as quickly as a summary of them
 MAX_LINES = 80
 MAX_SENTENCES = 5
-PATIENCE_SECONDS = 120.0  # in which the person may allow the request to their model
+MAX_TOKENS = 400
 SUPPORTED_SHARE = 0.6  # share of a sentence's word stems that the lines must contain
 SYSTEM = (
     "Summarise this work session in at most five short sentences for somebody who continues it "
@@ -52,13 +56,11 @@ class SamplingClients:
 
     def add(self, session: ServerSession) -> None:
         """Remember the connection of a request; call this in its event loop."""
-        capabilities, parameters = session.client_capabilities, session.client_params
-        connection = session._connection
-        can_sample = capabilities is not None and capabilities.sampling is not None
-        if not can_sample or parameters is None or not connection.has_standalone_channel:
+        parameters, connection = session.client_params, session._connection
+        if not can_sample(session) or parameters is None or not takes_requests(session):
             return
-        if session.protocol_version in MODERN_PROTOCOL_VERSIONS:
-            return  # this protocol has no requests from server to client outside of a call
+        if not connection.has_standalone_channel:
+            return
         with self._lock:
             name = parameters.client_info.name.casefold()
             self._open[connection] = (name, asyncio.get_running_loop())
@@ -78,21 +80,16 @@ class SamplingClients:
         if not connections:
             return None
         connection, loop = connections[-1]
-        question = mt.SamplingMessage(role="user", content=mt.TextContent(type="text", text=prompt))
-        params = mt.CreateMessageRequestParams(
-            messages=[question], system_prompt=SYSTEM, max_tokens=400
-        )
         request = connection.send_request(
-            mt.CreateMessageRequest(params=params), opts={"timeout": PATIENCE_SECONDS}
+            sampling_request(prompt, SYSTEM, MAX_TOKENS), opts={"timeout": PATIENCE_SECONDS}
         )
         try:
             future = asyncio.run_coroutine_threadsafe(request, loop)
             result = future.result(PATIENCE_SECONDS + 1)
-        except (MCPError, ValidationError, TimeoutError, CancelledError, RuntimeError) as error:
+        except (*REFUSALS, TimeoutError, CancelledError, RuntimeError) as error:
             _log.info("a client's model was not asked: %s", type(error).__name__)
             return None
-        text = getattr(result.content, "text", None)
-        return text if isinstance(text, str) else None
+        return text_of(result)
 
 
 class TrackSamplingClients(Middleware):

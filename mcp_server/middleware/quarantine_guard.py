@@ -16,7 +16,7 @@ from fastmcp.tools import ToolResult
 from mcp_server.middleware import CallTool, ToolCall
 from mcp_server.middleware.client_identity import is_person
 from memvault.model.errors import MemvaultError, NoteQuarantined
-from memvault.vault.compose import bare_lines
+from memvault.vault.lines import bare_lines
 
 if TYPE_CHECKING:
     from mcp_server.runtime.container import Container

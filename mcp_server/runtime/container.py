@@ -35,7 +35,7 @@ from memvault.config.settings import Settings, user_id
 from memvault.curation.actions import Actions
 from memvault.curation.approval import Approvals
 from memvault.curation.changes.client_limits import ClientLimits
-from memvault.curation.changes.curator import Curator
+from memvault.curation.changes.curator import ChangeResult, Curator
 from memvault.curation.changes.plan import Attribution, Plan
 from memvault.curation.guarded_vault import GuardedVault
 from memvault.curation.indexed_changes import IndexedVault
@@ -270,16 +270,19 @@ class Container:
         return ManifestKeeper(self.vault, self.curator, self._indexed_vault)
 
     def apply_manifest(
-        self, why: Attribution, *, confirm: bool = False, digest: str | None = None
-    ) -> Change | None:
-        """Apply the manifest and index the changed notes; None if nothing changed.
-
-        Raises: as `ManifestKeeper.apply`.
-        """
-        change = self.manifest().apply(why, confirm=confirm, digest=digest)
-        if change is not None:
-            self.indexing.index_written([path for path in change.paths if self.vault.is_note(path)])
-        return change
+        self,
+        why: Attribution,
+        *,
+        preview: bool = False,
+        confirm: bool = False,
+        digest: str | None = None,
+    ) -> ChangeResult[None]:
+        """Apply the manifest as `ManifestKeeper.apply` does, and index the changed notes."""
+        done = self.manifest().apply(why, preview=preview, confirm=confirm, digest=digest)
+        if done.change is not None:
+            notes = filter(self.vault.is_note, done.change.paths)
+            self.indexing.index_written(list(notes))
+        return done
 
     def full_stores(self) -> list[str]:
         """Names of full stores: servers, and the disk with the state folder."""

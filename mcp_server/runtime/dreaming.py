@@ -5,39 +5,29 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import partial
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
 from prometheus_client import Histogram
 
+from mcp_server.runtime.dream_reading import DreamReading, in_steps
 from mcp_server.runtime.running_requests import Breaks, Interrupted
 from memvault.consolidation.distillation import DistillationLog, distil, is_candidate
 from memvault.consolidation.dreams.links import GoOn
 from memvault.consolidation.dreams.nrem import Nrem
-from memvault.consolidation.dreams.phase import FoundAnswer, Phase, TimeOver, WalkedChain
+from memvault.consolidation.dreams.phase import Phase, TimeOver
 from memvault.consolidation.dreams.record import (
-    CitedSentence,
     Discovery,
     DreamPhase,
     DreamRecord,
     PhaseReport,
 )
 from memvault.consolidation.dreams.rem import Rem
-from memvault.curation.operations.brief import Embed, key_facts
-from memvault.curation.tasks.questions import open_questions
-from memvault.model.batched import batched
-from memvault.model.change import TaskType
 from memvault.model.errors import GraphQueryError
-from memvault.model.memory import Memory
-from memvault.model.search import Mode
-from memvault.reasoning.lead_sentences import LeadSentences
 from memvault.vault.parse import parse_note
 
 if TYPE_CHECKING:
@@ -51,11 +41,7 @@ AFTER_SESSION_SECONDS = 60.0  # of rest; short, as an idle engine may soon stop
 _PHASES: dict[DreamPhase, type[Phase]] = {DreamPhase.NREM: Nrem, DreamPhase.REM: Rem}
 PHASE_SECONDS = {DreamPhase.NREM: 180.0, DreamPhase.REM: 120.0}
 MAX_WAITING = 12  # open proposals, from which the engine does not dream by itself
-NOT_TASKS = ("gap", TaskType.UNRESOLVED_LINKS)  # the other open questions are tasks already
 AGES = (("day", 1), ("week", 7), ("month", 31))
-TEXTS_AT_ONCE = 4  # embedded in one step
-ANSWERS = 3  # that a dream reads for a question
-ANSWER_BYTES = 240  # of text in a proposal
 CORRUPT = "Dream cycle corruption: memory graph integrity check failed after consolidation"
 
 
@@ -231,7 +217,8 @@ class Dreaming:
 
         self.phase, began = phase, time.monotonic()
         live.similarity_index.load()
-        report = self._prepare(_PHASES[phase], live, now, go_on).run(now)
+        reading = DreamReading(self._container, live, go_on)
+        report = reading.phase(_PHASES[phase], self.record, now).run(now)
         self._check(report)
         self.record.add(report.model_copy(update={"seconds": round(breaks.worked, 2)}), rationale)
         logger.info("%s: %.0f s, %d proposals", phase, time.monotonic() - began, len(report.found))
@@ -241,7 +228,7 @@ class Dreaming:
 
     def _distil(self, live: Generation, now: datetime, go_on: GoOn) -> None:
         """Distil the most used memories (REQ-AUTO-23)."""
-        container, embed = self._container, self._embed(go_on)
+        container, embed = self._container, in_steps(self._container, go_on)
         used, learnt = container.activity.all(), container.learning.learnt.state.memories
         quarantined = {text.path for text in container.quarantine.held_texts()}
         for memory in list(live.catalogue.all()):
@@ -259,18 +246,6 @@ class Dreaming:
                 self.distilled.add([distillate], now)
                 logger.info("distilled %s to %d sentences", memory.path, len(distillate.sentences))
 
-    def _embed(self, go_on: GoOn) -> Embed:
-        """A function that embeds texts, a few in each step."""
-
-        def embed(texts: Sequence[str]) -> npt.NDArray[np.float32]:
-            rows = []
-            for batch in batched(texts, TEXTS_AT_ONCE):
-                go_on()
-                rows.append(self._container.embedder.embed_few(batch))
-            return np.concatenate(rows)
-
-        return embed
-
     def _check(self, report: PhaseReport) -> None:
         """Raise GraphQueryError, and refuse later dreams, if a report is invalid (ERR-AUTO-05)."""
         bad_strengths = (pair for pair in report.strengthened if not 0.0 <= pair.added <= 1.0)
@@ -278,97 +253,3 @@ class Dreaming:
             self._corrupt = True
             logger.error("%s: %s", CORRUPT, report.model_dump_json())
             raise GraphQueryError(CORRUPT)
-
-    def _prepare(self, kind: type[Phase], live: Generation, now: datetime, go_on: GoOn) -> Phase:
-        container, by_id = self._container, live.catalogue.by_id
-        learnt = container.learning.learnt
-        read = container.guarded.read
-        leads, embed = LeadSentences(read), self._embed(go_on)
-
-        def lead(memory: Memory) -> CitedSentence | None:
-            lead_sentence = leads.of(memory)
-            if lead_sentence is None:
-                return None
-            sentence, line = lead_sentence
-            return CitedSentence(path=memory.path, line=line, sentence=sentence)
-
-        def key_sentences(memories: Sequence[Memory], limit: int) -> list[CitedSentence]:
-            return [
-                CitedSentence(path=fact.memory.path, line=fact.line, sentence=fact.text)
-                for fact in key_facts(memories, read, embed, limit)
-            ]
-
-        def ask(question: str) -> list[FoundAnswer]:
-            """Search by meaning alone: a full search loads models that an idle engine unloaded."""
-            hits = live.similarity_index.nearest(container.embedder.embed_query(question), ANSWERS)
-            scored = [(by_id(key), score) for key, score in hits]
-            return [
-                FoundAnswer(memory, score, evidence)
-                for memory, score in scored
-                if memory is not None and (evidence := lead(memory)) is not None
-            ]
-
-        def questions() -> list[tuple[str, tuple[str, ...]]]:
-            tasks, memories = container.curation.tasks(), list(live.catalogue.all())
-            return [
-                (question.text, question.settles)
-                for question in open_questions(tasks, memories, live.graph_view)
-                if question.reason in NOT_TASKS
-            ]
-
-        return kind(
-            view=live.graph_view,
-            index=live.similarity_index,
-            memory_of=by_id,
-            recent=self._recent,
-            together=[(first, second) for first, second, _ in learnt.together()],
-            chains=[
-                WalkedChain(nodes, use.times, use.utility(now.toordinal()))
-                for nodes, use in learnt.chains()
-            ],
-            strengths=lambda key: self.record.strengths(key, now),
-            utility=learnt.utility,
-            key_sentences=key_sentences,
-            lead=lead,
-            ask=ask,
-            questions=questions,
-            unanswered=learnt.unanswered(),
-            answer=partial(self._answer, live, ask),
-            known=self.record.known(),
-            go_on=go_on,
-        )
-
-    def _answer(
-        self,
-        live: Generation,
-        ask: Callable[[str], list[FoundAnswer]],
-        question: str,
-        since: datetime,
-    ) -> FoundAnswer | None:
-        """The best memory written since then that answers a question, or None.
-
-        Runs a full search only if a search by meaning finds a new memory.
-        """
-        records = live.catalogue.records()
-        new = {note.memory.id for note in records if note.changed_at > since}
-        if not any(answer.memory.id in new for answer in ask(question)):
-            return None
-        result = live.searcher.search(question, mode=Mode.DEFAULT, top_k=ANSWERS)
-        hits = [hit for hit in result.hits if hit.memory.id in new and not hit.withheld]
-        if not hits:
-            return None
-        (excerpt,) = self._container.excerpts.of(question, hits[:1], [ANSWER_BYTES])
-        memory = hits[0].memory
-        evidence = CitedSentence(path=memory.path, line=excerpt.lines.first, sentence=excerpt.text)
-        return FoundAnswer(memory, hits[0].relevance, evidence)
-
-    def _recent(self, limit: int) -> list[str]:
-        """Ids of the memories last used or written, latest first."""
-        used, last_use = self._container.activity.all(), dict[str, float]()
-        for record in self._container.live.catalogue.records():
-            activity = used.get(record.memory.id)
-            accessed = activity.last_accessed if activity is not None else None
-            last_use[record.memory.id] = max(
-                record.changed_at.timestamp(), accessed.timestamp() if accessed else 0.0
-            )
-        return sorted(last_use, key=lambda key: (-last_use[key], key))[:limit]

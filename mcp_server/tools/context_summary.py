@@ -7,63 +7,22 @@ import re
 
 import mcp_types as mt
 from fastmcp.server.dependencies import get_context
-from mcp import MCPError
 from mcp.shared.message import ServerMessageMetadata
 from mcp_types import InputRequiredResult
-from mcp_types.version import MODERN_PROTOCOL_VERSIONS
-from pydantic import ValidationError
 
 from mcp_server.answers.context import ContextAnswer
+from mcp_server.sampling import (
+    PATIENCE_SECONDS,
+    REFUSALS,
+    can_sample,
+    sampling_request,
+    takes_requests,
+    text_of,
+)
 from memvault.search.context.context import Context
 from memvault.search.context.forms import TAG
 
 logger = logging.getLogger(__name__)
-PATIENCE_SECONDS = 120.0  # for the person to allow sampling
-
-
-def can_sample() -> bool:
-    """Whether the calling client supports sampling."""
-    capabilities = get_context().session.client_capabilities
-    return capabilities is not None and capabilities.sampling is not None
-
-
-async def sample(
-    key: str, prompt: str, system: str, max_tokens: int
-) -> str | mt.InputRequiredResult | None:
-    """The answer of the client's model; None if it gives no text or the person declines.
-
-    If the protocol has no requests from server to client, the tool must return the result: the
-    client then calls the tool again, with the answer under ``key``.
-    """
-    context = get_context()
-    response = (context.input_responses or {}).get(key)
-    if response is not None:
-        return _text(response)
-    question = mt.SamplingMessage(role="user", content=mt.TextContent(type="text", text=prompt))
-    params = mt.CreateMessageRequestParams(
-        messages=[question], system_prompt=system, max_tokens=max_tokens
-    )
-    if context.session.protocol_version in MODERN_PROTOCOL_VERSIONS:
-        return mt.InputRequiredResult(input_requests={key: mt.CreateMessageRequest(params=params)})
-    try:
-        result = await context.session.send_request(
-            mt.CreateMessageRequest(params=params),
-            mt.CreateMessageResult,
-            request_read_timeout_seconds=PATIENCE_SECONDS,
-            metadata=ServerMessageMetadata(related_request_id=context.request_id),
-        )
-    except (MCPError, ValidationError) as error:
-        logger.info("the client's model was not asked: %s", type(error).__name__)
-        return None
-    return _text(result)
-
-
-def _text(result: object) -> str | None:
-    content = getattr(result, "content", None)
-    text = getattr(content, "text", None)
-    return text.strip() or None if isinstance(text, str) else None
-
-
 KEY = "summary"
 SYSTEM = (
     "Summarise the context for the question, in your own words and as briefly as it allows. Say "
@@ -78,11 +37,39 @@ NO_SAMPLING = (
 NO_ANSWER = "Your model gave no summary: these are the notes' own sentences."
 
 
+async def sample(
+    key: str, prompt: str, system: str, max_tokens: int
+) -> str | mt.InputRequiredResult | None:
+    """The answer of the client's model; None if it gives no text or the person declines.
+
+    If the protocol has no requests from server to client, the tool must return the result: the
+    client then calls the tool again, with the answer under ``key``.
+    """
+    context = get_context()
+    response = (context.input_responses or {}).get(key)
+    if response is not None:
+        return text_of(response)
+    request = sampling_request(prompt, system, max_tokens)
+    if not takes_requests(context.session):
+        return mt.InputRequiredResult(input_requests={key: request})
+    try:
+        result = await context.session.send_request(
+            request,
+            mt.CreateMessageResult,
+            request_read_timeout_seconds=PATIENCE_SECONDS,
+            metadata=ServerMessageMetadata(related_request_id=context.request_id),
+        )
+    except REFUSALS as error:
+        logger.info("the client's model was not asked: %s", type(error).__name__)
+        return None
+    return text_of(result)
+
+
 async def with_summary(
     answer: ContextAnswer, context: Context, query: str
 ) -> ContextAnswer | InputRequiredResult:
     """The answer with a summary, or with a notice that explains why there is none."""
-    if not can_sample():
+    if not can_sample(get_context().session):
         return answer.model_copy(update={"notice": NO_SAMPLING})
     prompt = f"Question: {query}\n\nContext:\n{context.text}"
     summary = await sample(KEY, prompt, SYSTEM, max(context.tokens, MIN_TOKENS))

@@ -10,10 +10,8 @@ from pydantic import Field
 from mcp_server.answers.changes import ManifestChangeShape, ReloadedAnswer, TouchedShape
 from mcp_server.tools.arguments import FULL, SETS, Preview, SessionId, WhyChanged
 from mcp_server.tools.toolbox import Tools, why_of
-from memvault.curation.changes.plan import Attribution
 from memvault.curation.manifest.keeper import ManifestPreview, ManifestRefused, TouchedNote
 from memvault.curation.manifest.reading import RequestedEdit
-from memvault.curation.proposals import ProposalKind
 from memvault.model.change import TaskAction
 from memvault.model.errors import OutsideVault
 from memvault.vault.files import Vault
@@ -60,13 +58,17 @@ class ManifestTools(Tools):
         _check_manifest(container.vault, manifest_path)
         edits_preview = container.manifest().preview()
         errors = [str(fault) for fault in edits_preview.faults]
-        notice = None if errors else self._wait_for_person(edits_preview, why, preview=preview)
-        change = None
-        if not (preview or errors or notice):
+        notice = change = None
+        if not errors:
             try:
-                change = container.apply_manifest(why, confirm=confirm)
+                done = container.apply_manifest(why, preview=preview, confirm=confirm)
             except ManifestRefused as error:
                 errors = [error.message]
+            else:
+                change = done.change
+                trashed = [note.path for note in edits_preview.trashed]
+                call = TaskAction.by("reload_manifest", digest=edits_preview.digest, notes=trashed)
+                notice = self._box.propose(done.approval, call, why, preview=preview)
         return ReloadedAnswer(
             path=MANIFEST,
             preview=preview,
@@ -79,17 +81,6 @@ class ManifestTools(Tools):
             reversal_hash=change.reversal_hash if change else None,
             pulse=self._box.meter.of_vault(),
         )
-
-    def _wait_for_person(
-        self, edits_preview: ManifestPreview, why: Attribution, *, preview: bool
-    ) -> str | None:
-        """Propose the call to the person if a client's edits would trash notes of theirs; returns
-        the notice that says so, or None."""
-        trashed = edits_preview.trashed
-        needed = self._box.container.approvals.for_notes(ProposalKind.MANIFEST, trashed, why)
-        paths = [note.path for note in trashed]
-        call = TaskAction.by("reload_manifest", digest=edits_preview.digest, notes=paths)
-        return self._box.propose(needed, call, why, preview=preview)
 
 
 def _shapes(preview: ManifestPreview) -> list[ManifestChangeShape]:

@@ -11,11 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memvault.capture.capturer import CaptureProgress, Capturer
-from memvault.capture.changes_of_mind import replaced
 from memvault.capture.extract import ItemKind, extract, says_little
 from memvault.capture.session_note import CapturedSession, extended_note, new_note
 from memvault.capture.transcripts import Turn, read_turns, spoken, without_private
 from memvault.model.errors import DiskFull
+from memvault.text.replacements import replaced_choices
 from memvault.vault.parse import parse_note
 from tests.desk import Desk
 
@@ -172,7 +172,7 @@ def test_what_marks_a_sentence_is_known_in_five_languages(sentence: str, kind: I
 def test_a_change_of_mind_is_a_decision_and_names_what_it_replaces(said: str, old: str) -> None:
     (item,) = extract([Turn("person", said)])
     assert item.kind is ItemKind.DECISION
-    assert any(old in words for words in replaced(said))
+    assert any(old in words for words in replaced_choices(said))
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from memvault.verification.agreement import Verdict, compare, independent, is_ol
 from memvault.verification.claims.amount_parsing import PATTERNS, amounts_in, matches
 from memvault.verification.claims.amounts import AmountKind, equal_amounts
 from memvault.verification.claims.claim_extraction import claims_of
-from memvault.verification.claims.claim_patterns import tool_usages_in, usage_conflict
 from memvault.verification.claims.claims import Claim, ClaimSource
+from memvault.verification.claims.tool_usage import tool_usages_in, usage_conflict
 from memvault.verification.sensitive_topics import sensitive_topic_of
 from memvault.verification.sensitive_words import SensitiveTopic
 

@@ -24,7 +24,7 @@ from memvault.search.context.context import Context, ContextBudget
 from memvault.search.context.distil import Distiller
 from memvault.search.context.forms import ContextForm, ids_of_citation, tags
 from memvault.search.context.outline import Outlines
-from memvault.search.context.parts import sentences
+from memvault.search.context.parts import Leading, sentences
 from memvault.search.context.scoring import Scores
 from memvault.search.order import boosted_by_session, session_nearness
 from memvault.search.times.question_time import QuestionTime
@@ -264,7 +264,7 @@ def test_sentences_far_below_the_best_of_their_note_are_left_out(notes, embedder
     scores[0][:] = 0.4  # a note of which nothing is far below its best
     scores[1][1] = 1.0
     found = sentences(
-        outlines, [Scores(s, np.zeros(0)) for s in scores], [(), ()], 1, max_table_tokens=0
+        outlines, [Scores(s, np.zeros(0)) for s in scores], [(), ()], Leading(1), max_table_tokens=0
     )
     assert [part.memory for part in found].count(0) == len(outlines[0].statements)
     assert [part.score for part in found if part.memory == 1] == [1.0]

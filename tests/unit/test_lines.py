@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memvault.curation.changes.plan import lines_changed
-from memvault.vault.compose import bare_lines, ended_lines, lines_of
+from memvault.vault.lines import bare_lines, ended_lines, lines_of
 from memvault.vault.parse import parse_note
 
 ROOT = Path(__file__).parents[2]

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from memvault.capture.changes_of_mind import changes_mind, content_stems
 from memvault.capture.transcripts import Speaker, Turn
+from memvault.text.replacements import changes_mind
 from memvault.text.secrets import MASK, without_secrets
-from memvault.text.stems import stem
-from memvault.vault.compose import bare_lines
+from memvault.text.stems import content_stems, stem
+from memvault.vault.lines import bare_lines
 from memvault.vault.markdown.labelled_sentences import sentences_in
 
 MAX_ITEM_CHARS = 400

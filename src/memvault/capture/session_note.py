@@ -15,17 +15,9 @@ from uuid import UUID, uuid5
 
 from memvault.capture.extract import Item, ItemKind
 from memvault.text.secrets import find_secrets
-from memvault.vault.compose import (
-    appended,
-    bare_lines,
-    compose_note,
-    inert,
-    inserted,
-    lines_of,
-    newline_of,
-    note_text,
-)
+from memvault.vault.compose import appended, compose_note, inert, inserted
 from memvault.vault.file_names import safe_name
+from memvault.vault.lines import bare_lines, lines_of, newline_of, note_text
 from memvault.vault.parse import parse_note
 from memvault.vault.session_lines import without_speaker
 

@@ -43,6 +43,7 @@ _MOVING = {
     ChangeKind.LIFECYCLE_SET: ProposalKind.MOVED,
     ChangeKind.EDITED: ProposalKind.MOVED,
     ChangeKind.MERGED: ProposalKind.MERGED,
+    ChangeKind.MANIFEST_APPLIED: ProposalKind.MANIFEST,
 }
 
 
@@ -72,35 +73,20 @@ class Approvals:
         moves = [edit for edit in edits if edit.moved_to or _sets_project(edit, plan.kind)]
         return next(filter(None, (self._to_move(edit, plan, why) for edit in moves)), None)
 
-    def for_notes(
-        self, kind: ProposalKind, notes: Iterable[Memory | None], why: Attribution
-    ) -> NeededApproval | None:
-        """The approval for the first of the notes that the person wrote, changed or moved."""
-        for note in notes:
-            if note is not None and self._is_persons(note, why):
-                return NeededApproval(kind, note.id, note.path, _OWN[kind].format(note.path))
-        return None
-
     def _to_move(self, edit: Edit, plan: Plan, why: Attribution) -> NeededApproval | None:
         note = self._memories().by_path(edit.path)
         if note is None:
             return None
         kind = _MOVING[plan.kind]
-        if needed := self.for_notes(kind, [note], why):
-            return needed
-        if plan.kind is ChangeKind.MOVED and _becomes_permanent(note, edit):
+        if not untouched_by_person(self._history, note.path, self._vault.stored(note.path)):
+            reason = _OWN[kind]
+        elif plan.kind is ChangeKind.MOVED and _becomes_permanent(note, edit):
             reason = _PERMANENT
         elif _is_deleted(edit, plan) and not is_stored_only_by(self._history, note, why.client):
             reason = _OF_OTHERS
         else:
             return None
         return NeededApproval(kind, note.id, note.path, reason.format(note.path))
-
-    def _is_persons(self, note: Memory, why: Attribution) -> bool:
-        """Whether a client asks, and the person wrote, changed or moved this note."""
-        if not why.by_client:
-            return False
-        return not untouched_by_person(self._history, note.path, self._vault.stored(note.path))
 
 
 def _becomes_permanent(note: Memory, edit: Edit) -> bool:

@@ -21,10 +21,10 @@ from memvault.curation.origins.sentence_digests import units
 from memvault.curation.quarantine import Quarantine, QuarantinedText
 from memvault.model.errors import NoteNotFound, NoteQuarantined, OutsideVault, StorageError
 from memvault.model.provenance import Origin, OriginKind, OriginSpan, Provenance, own_lines
-from memvault.vault.compose import bare_lines, ended_lines
 from memvault.vault.documents import PDF
 from memvault.vault.files import Examined, Vault
 from memvault.vault.frontmatter.fences import claimed_id, split_frontmatter
+from memvault.vault.lines import bare_lines, ended_lines
 from memvault.vault.walk import NoteStat
 from memvault.verification.immunity import Assessment, Immunity
 

@@ -23,16 +23,16 @@ from memvault.reasoning.sentences.opposed_causes import jaccard, opposed_causes
 from memvault.reasoning.sentences.sentence_matching import SentenceMatch, SentenceMatcher
 from memvault.reasoning.sentences.sentence_words import LIGHT, SentenceWords
 from memvault.stores.vectors import VectorStore
-from memvault.vault.compose import bare_lines
+from memvault.vault.lines import bare_lines
 from memvault.vault.readable import readable, sentences
 from memvault.verification.agreement import Verdict, compare
 from memvault.verification.claims.amounts import Amount, AmountKind
 from memvault.verification.claims.claim_extraction import claims_of
-from memvault.verification.claims.claim_patterns import tool_usages_in, usage_conflict
 from memvault.verification.claims.claim_sources import source_of
 from memvault.verification.claims.claim_stems import stems_of
 from memvault.verification.claims.claims import Claim, ClaimSource
 from memvault.verification.claims.clause_words import HEDGED
+from memvault.verification.claims.tool_usage import tool_usages_in, usage_conflict
 from memvault.verification.vault_names import FindNames
 from memvault.verification.verifier import Verifier
 

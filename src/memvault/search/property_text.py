@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from functools import lru_cache
 
+from memvault.model.moments import is_near_year
 from memvault.stores.vectors import bm25
 from memvault.text.encoders.embedding import Embedder
 from memvault.text.phrase_vectors import PhraseVectors
@@ -15,6 +16,18 @@ from memvault.vault.frontmatter.dates import read_date
 
 MAX_VALUE_CHARS = 80  # characters of a value
 _VERSION_KEY = re.compile(r"\b(?:versi|versão|верси)|バージョン|版本", re.IGNORECASE)
+YEARLY_KEY = re.compile(
+    r"birth|born|anni?vers|geburtstag|jubil|naissance|nascita|compleanno|cumple|nacimiento|"
+    r"nasciment|verjaardag|рожден|誕生|生日",
+    re.IGNORECASE,
+)
+_DAY_KEY = re.compile(
+    r"\b(?:date|day|since|until|datum|tag|seit|bis|depuis|jour|fecha|d[ií]a|desde|hasta|data|"
+    r"giorno|dag|дата|день)\b|日",
+    re.IGNORECASE,
+)
+# A day or a version; no version writes 03.10.12.
+_SHORT_YEAR = re.compile(r"(?<![\w.])[1-9]\d?\.[1-9]\d?\.(\d{2})(?![\d.])")
 
 
 class KeysByNearness:
@@ -44,9 +57,25 @@ def is_version(key: str) -> bool:
     return _VERSION_KEY.search(words_of_key(key)) is not None
 
 
-def day_of_property(key: str, value: object) -> date | None:
-    """The day that a property states; None if it states none."""
-    moment = None if is_version(key) else read_date(value)
+def day_of_property(key: str, value: str, near: date) -> date | None:
+    """The day that a property states; None if it states none.
+
+    As in a text, 3.10.12 is a day only near the day of its note, unless its key is one of a day.
+    """
+    if is_version(key):
+        return None
+    match = _SHORT_YEAR.search(value)
+    if match is not None and not is_near_year(int(match[1]), near):
+        words = words_of_key(key)
+        if not (_DAY_KEY.search(words) or YEARLY_KEY.search(words)):
+            return None
+    return day_of_value(value)
+
+
+@lru_cache(maxsize=20_000)
+def day_of_value(value: str) -> date | None:
+    """The day that a value states under a key of a day; None if it states none."""
+    moment = read_date(value)
     return moment.date() if moment is not None else None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from memvault.vault.compose import FENCE, CodeFences, lines_of
+from memvault.vault.lines import FENCE, CodeFences, lines_of
 from memvault.vault.markdown.labelled_sentences import sentence_starts
 
 _ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from memvault.text.words import letter_runs
+from memvault.text.words import STOP_WORDS, letter_runs
 
 _WITHOUT_CONTENT = frozenset((
     "a", "an", "the", "of", "in", "on", "at", "by", "to", "for", "with", "from", "and", "or", "we",
     "i", "is", "was", "were", "are", "be", "it", "its", "that", "this", "our", "us", "me", "my",
     "x", "has", "have", "had", "do", "did", "does"
 ))  # fmt: skip
+_WORD = re.compile(r"\d+|[^\W_]{2,}|[^\W\da-z_]")  # no single letters, as in "let's"
 _ENDING = re.compile(r"(ations?|ators?|ings?|ions?|ors?|ers?|ed|es|e|s|al|als)$")
 
 
@@ -31,3 +32,8 @@ def stem(word: str) -> str:
 def stems(text: str) -> frozenset[str]:
     """Stems of the content words, without the mask ``X``."""
     return frozenset(map(stem, set(letter_runs(text)) - _WITHOUT_CONTENT))
+
+
+def content_stems(text: str) -> frozenset[str]:
+    """The stems of the words that are not English function words, and the numbers."""
+    return frozenset(stem(word) for word in _WORD.findall(text.lower()) if word not in STOP_WORDS)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -10,26 +9,21 @@ from typing import Any
 
 import yaml
 
-from memvault.model.errors import MalformedFrontmatter
 from memvault.model.memory import DEFAULT_IMPORTANCE, IMPORTANCE_NAMES
 from memvault.model.moments import iso_utc
 from memvault.vault.frontmatter.fences import split_frontmatter
+from memvault.vault.lines import CodeFences, bare_lines, lines_of, newline_of
 from memvault.vault.markdown.labelled_sentences import sentence_starts
 from memvault.vault.open_marks import closing_line
+from memvault.vault.readable import plain_text
 
 MAX_TITLE_CHARS = 80
 MIN_TITLE_CHARS = 20  # after a shorter first sentence, the title continues
 
-MAX_MARKED_CHARS = 1_000  # of a line, since the emphasis pattern takes quadratic time
-
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+(?P<text>.+)")
-FENCE = re.compile(r" {0,3}(?P<mark>`{3,}|~{3,})")
 _BACKTICKS = re.compile(r"`{3,}")
 _RULE = re.compile(r" {0,3}([-*_=])[ \t]*(\1[ \t]*){2,}$")
 _LIST_OR_QUOTE = re.compile(r"^\s*(?:>\s*(?:\[!\w+\][-+]?)?|[-*+]\s+(?:\[.\]\s+)?|\d{1,9}[.)]\s+)+")
-_WIKILINK = re.compile(r"!?\[\[(?:[^\]|]*\|)?(?P<shown>[^\]|]+)\]\]")
-_LINK = re.compile(r"!?\[(?P<shown>[^\]]*)\]\([^)]*\)")
-_EMPHASIS = re.compile(r"(\*{1,3}|_{2,3}|~~|==|`+)(?=\S)(?P<text>.+?)(?<=\S)\1")
 
 
 class _Dumper(yaml.SafeDumper):
@@ -124,18 +118,6 @@ def title_of(content: str) -> str:
     return at_word.rstrip(" .,:;-") + "…"
 
 
-def plain_text(markdown: str) -> str:
-    """A whole line of Markdown without the markup of links, emphasis and code.
-
-    A mark without a counterpart stays, such as in "5 * 3", and so does all markup after the first
-    `MAX_MARKED_CHARS`.
-    """
-    text = _WIKILINK.sub(lambda match: match["shown"], markdown[:MAX_MARKED_CHARS])
-    text = _LINK.sub(lambda match: match["shown"], text)
-    text = _EMPHASIS.sub(lambda match: match["text"], text)
-    return " ".join((text + markdown[MAX_MARKED_CHARS:]).split())
-
-
 def _without_end(heading: str) -> str:
     """The text of a heading without the ``#`` that may close it."""
     return heading.rstrip().rstrip("#").rstrip()
@@ -165,23 +147,6 @@ def fenced(text: str, language: str) -> str:
     return f"{fence}{language}\n{text}\n{fence}"
 
 
-class CodeFences:
-    """Tracks the code fences of a text line by line; ``open`` is the mark of the open fence."""
-
-    def __init__(self) -> None:
-        self.open = ""
-
-    def is_code(self, line: str) -> bool:
-        """Whether the next line is code or a fence."""
-        match = FENCE.match(line)
-        if not self.open:
-            self.open = match["mark"] if match else ""
-            return bool(self.open)
-        if match and match["mark"].startswith(self.open) and match["mark"] == line.strip():
-            self.open = ""
-        return True
-
-
 def _first_words(content: str) -> str:
     """The first line of text outside code, without markup."""
     fences = CodeFences()
@@ -195,49 +160,6 @@ def _first_words(content: str) -> str:
         if any(character.isalnum() for character in text):
             return text
     return ""
-
-
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
-_NEWLINE = re.compile(r"\r\n|\r|\n")
-
-
-def note_text(path: str, data: bytes) -> str:
-    """Decode a note; invalid UTF-8 round-trips when encoded with ``surrogateescape``.
-
-    Raises:
-        MalformedFrontmatter: the note is UTF-16.
-    """
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise MalformedFrontmatter(
-            f"{path} is UTF-16; save it as UTF-8, then try again", path=path, line=1
-        )
-    return data.decode("utf-8", "surrogateescape")
-
-
-def newline_of(text: str) -> str:
-    """The line ending of the first line."""
-    match = _NEWLINE.search(text)
-    return match[0] if match else "\n"
-
-
-def lines_of(text: str) -> list[str]:
-    """The lines with their line endings; only CR and LF end a line, as in every editor."""
-    return _LINE.findall(text)
-
-
-def bare_lines(text: str) -> list[str]:
-    """The lines without their endings, numbered as the parser numbers them.
-
-    `str.splitlines` also splits at U+2028 and others, so its line numbers differ. Text that ends
-    with a line ending has an empty line after it.
-    """
-    return _NEWLINE.split(text)
-
-
-def ended_lines(text: str) -> list[str]:
-    """Like `bare_lines`, without the empty line after the last line ending."""
-    lines = bare_lines(text)
-    return lines if lines[-1] else lines[:-1]
 
 
 def appended(text: str, addition: str) -> str:

@@ -11,8 +11,8 @@ from pathlib import Path, PurePosixPath
 
 from pathspec import GitIgnoreSpec
 
-from memvault.vault.compose import bare_lines
 from memvault.vault.documents import DOCUMENT_SUFFIXES
+from memvault.vault.lines import bare_lines
 
 IGNORE_FILE = ".memvaultignore"
 MANIFEST = "manifest.md"

@@ -17,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from memvault.vault.compose import CodeFences, lines_of
+from memvault.vault.lines import CodeFences, lines_of
 
 ACTIVE = "## Active Concepts"
 _END = re.compile(r"%%\s*memvault:\s*end of the manifest\b(?P<rest>.*)%%\s*\Z")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-from memvault.vault.compose import bare_lines
+from memvault.vault.lines import bare_lines
 from memvault.vault.markdown.labelled_sentences import sentences_in
 
 MAX_SENTENCE_CHARS = 300  # a longer sentence states no single value
@@ -15,6 +15,10 @@ _WEB_LINK = re.compile(r"!?\[(?P<shown>[^\[\]]*)\]\((?:[^()]|\([^()]*\))*\)")
 _FORMAT = re.compile(
     r"[*_`~]{1,3}|==|^(?:#{1,6}\s+|\s*(?:[-+*>]|\d+[.)])\s+(?:\[.\]\s+)?)+|^\|\s*|(?<!\s)\s*\|$"
 )
+MAX_MARKED_CHARS = 1_000  # of a line, since the emphasis pattern takes quadratic time
+_PAIRED_WIKILINK = re.compile(r"!?\[\[(?:[^\]|]*\|)?(?P<shown>[^\]|]+)\]\]")
+_PAIRED_LINK = re.compile(r"!?\[(?P<shown>[^\]]*)\]\([^)]*\)")
+_EMPHASIS = re.compile(r"(\*{1,3}|_{2,3}|~~|==|`+)(?=\S)(?P<text>.+?)(?<=\S)\1")
 # Without any of these, a line is readable as it is.
 _MARK = re.compile(r"[*_`~=#|\[]")
 _ITEM = re.compile(r"\s*[-+>\d]")
@@ -49,3 +53,15 @@ def readable(text: str) -> str:
     while previous != text:
         previous, text = text, _FORMAT.sub("", text)
     return " ".join(text.split())
+
+
+def plain_text(markdown: str) -> str:
+    """A whole line of Markdown without the markup of links, emphasis and code.
+
+    A mark without a counterpart stays, such as in "5 * 3", and so does all markup after the first
+    `MAX_MARKED_CHARS`.
+    """
+    text = _PAIRED_WIKILINK.sub(lambda match: match["shown"], markdown[:MAX_MARKED_CHARS])
+    text = _PAIRED_LINK.sub(lambda match: match["shown"], text)
+    text = _EMPHASIS.sub(lambda match: match["text"], text)
+    return " ".join((text + markdown[MAX_MARKED_CHARS:]).split())

@@ -4,7 +4,7 @@ its speaker."""
 from __future__ import annotations
 
 from memvault.model.memory import Memory
-from memvault.vault.compose import bare_lines
+from memvault.vault.lines import bare_lines
 
 
 def is_captured(memory: Memory) -> bool:

@@ -16,9 +16,9 @@ from memvault.model.note import LineRange
 from memvault.model.provenance import own_lines, plain_words
 from memvault.model.search import Hit, SearchResult
 from memvault.text.secrets import without_secrets
-from memvault.vault.compose import bare_lines
 from memvault.vault.frontmatter.edit import body_of
 from memvault.vault.journal import Journal, JournalEntry
+from memvault.vault.lines import bare_lines
 
 MAX_OWN_CHARS = 8_000  # of the person's words in a note whose best passage somebody else wrote
 NAMING_WORDS = 3  # least words of a name that states something without a number

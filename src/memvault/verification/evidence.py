@@ -9,7 +9,7 @@ from memvault.model.errors import MemvaultError
 from memvault.model.memory import MemoryOf
 from memvault.model.provenance import Origin
 from memvault.model.verification import Evidence
-from memvault.vault.compose import bare_lines
+from memvault.vault.lines import bare_lines
 from memvault.verification.agreement import Verdict, compare, day_of_claim, independent, is_older
 from memvault.verification.claims.claim_sources import origin_of
 from memvault.verification.claims.claims import Claim

@@ -93,6 +93,8 @@ def test_an_edited_manifest_that_a_client_applies_waits_for_the_person(
     for preview in (True, False):
         answer = call("reload_manifest", preview=preview, confirm=True, rationale=WHY)
         assert not answer["applied"] and "waits for the person" in answer["notice"]
+    past_the_tool = container.apply_manifest(Attribution("ChatGPT", WHY), confirm=True)
+    assert past_the_tool.change is None and past_the_tool.approval is not None
     assert (container.vault.root / "Quay.md").exists()
     [waiting] = [each for each in container.waiting_proposals() if each.path == "Quay.md"]
     assert "which moves to the trash: Quay.md" in Pages(container).get("/curate")

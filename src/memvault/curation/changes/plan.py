@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from memvault.model.change import Actor, ChangeKind, Fact
 from memvault.text.diff import stretches
-from memvault.vault.compose import ended_lines
+from memvault.vault.lines import ended_lines
 from memvault.vault.parse import content_hash
 
 

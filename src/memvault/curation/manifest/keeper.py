@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from memvault.curation.changes.curator import Curator, Described
+from memvault.curation.changes.curator import ChangeResult, Curator, Described
 from memvault.curation.changes.forgetting import stage_forgetting
 from memvault.curation.changes.plan import Attribution, LineChange
 from memvault.curation.changes.staging import Staging
@@ -31,7 +31,7 @@ from memvault.curation.manifest.reading import (
 from memvault.curation.manifest.writing import write_manifest
 from memvault.curation.operations.annotate import stage_annotation
 from memvault.curation.operations.merge import stage_merge
-from memvault.model.change import Change, ChangeKind
+from memvault.model.change import ChangeKind
 from memvault.model.errors import InvalidParams, MemvaultError, NoteConflict, NoteNotFound
 from memvault.model.memory import Memory
 from memvault.model.moments import day_of
@@ -186,11 +186,16 @@ class ManifestKeeper:
         )
 
     def apply(
-        self, why: Attribution, *, confirm: bool = False, digest: str | None = None
-    ) -> Change | None:
+        self,
+        why: Attribution,
+        *,
+        preview: bool = False,
+        confirm: bool = False,
+        digest: str | None = None,
+    ) -> ChangeResult[None]:
         """Apply a person's edits as one change, which also updates the manifest.
 
-        None if there are no edits.
+        There is no change for a preview, without edits, or if it waits for an approval.
 
         Args:
             digest: of the edits that the person agreed to, as `ManifestPreview.digest`.
@@ -208,10 +213,19 @@ class ManifestKeeper:
             )
         concepts = self.concepts()
 
-        def stage(staging: Staging) -> Described[None]:
-            return None, *self._stage_all(staging, concepts, confirm)
+        def perform(*, preview: bool) -> ChangeResult[None]:
+            def stage(staging: Staging) -> Described[None]:
+                return None, *self._stage_all(staging, concepts, confirm, preview=preview)
 
-        return self._curator.perform_described(stage, ChangeKind.MANIFEST_APPLIED, why).change
+            return self._curator.perform_described(
+                stage, ChangeKind.MANIFEST_APPLIED, why, preview=preview
+            )
+
+        if preview or why.by_client:  # what waits for the person needs no confirmation before
+            planned = perform(preview=True)
+            if preview or planned.approval is not None:
+                return planned
+        return perform(preview=False)
 
     # -- writing --------------------------------------------------------------------------------
 
@@ -294,16 +308,19 @@ class ManifestKeeper:
     # -- applying -------------------------------------------------------------------------------
 
     def _stage_all(
-        self, staging: Staging, concepts: Mapping[str, Concept], confirm: bool
+        self, staging: Staging, concepts: Mapping[str, Concept], confirm: bool, *, preview: bool
     ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Stage all edits; returns the names and node ids that they change."""
+        """Stage all edits; returns the names and node ids that they change.
+
+        A preview leaves out the manifest, whose list of concepts is saved, and the confirmation.
+        """
         lines = read_lines(_text(staging.read(MANIFEST)))
         reading = self._read_edits(lines, concepts)
         _check(reading.faults)
         if not reading.edits:
             return (), ()
         reason = self._confirmation_reason(reading)
-        if reason is not None and not confirm:
+        if reason is not None and not (confirm or preview):
             raise ManifestRefused(f"{reason} (confirm=true)", lines=[])
         for edit in reading.edits:
             try:
@@ -312,7 +329,8 @@ class ManifestKeeper:
                 raise
             except MemvaultError as error:
                 _check([Fault(edit.line or 1, error.message)])
-        self._stage_manifest(staging, lines, reading)
+        if not preview:
+            self._stage_manifest(staging, lines, reading)
         names = tuple(dict.fromkeys(name for edit in reading.edits for name in edit.concepts))
         return names, tuple(dict.fromkeys(key for edit in reading.edits for key in edit.node_ids))
 

@@ -10,15 +10,9 @@ from difflib import get_close_matches
 
 from memvault.model.errors import InvalidParams, NoteConflict
 from memvault.model.note import ParsedNote
-from memvault.vault.compose import (
-    bare_lines,
-    closed_note,
-    lines_of,
-    newline_of,
-    note_text,
-    storable_text,
-)
+from memvault.vault.compose import closed_note, storable_text
 from memvault.vault.frontmatter.yaml_text import malformed
+from memvault.vault.lines import bare_lines, lines_of, newline_of, note_text
 from memvault.vault.parse import frontmatter_of, parse_note
 from memvault.vault.readable import sentences
 

@@ -19,9 +19,10 @@ from memvault.model.change import Change, ChangeKind
 from memvault.model.errors import InvalidParams, MalformedFrontmatter, NoteConflict, StorageError
 from memvault.model.memory import Memory, id_of_path
 from memvault.text.diff import stretches
-from memvault.vault.compose import appended, lines_of, newline_of, note_text
+from memvault.vault.compose import appended
 from memvault.vault.frontmatter.edit import body_of, remove_key, set_key, with_body
 from memvault.vault.frontmatter.read import read_frontmatter
+from memvault.vault.lines import lines_of, newline_of, note_text
 from memvault.vault.parse import MAX_NOTE_BYTES, content_hash, decode, frontmatter_of
 from memvault.vault.version_store import ARCHIVE, SUFFIX
 

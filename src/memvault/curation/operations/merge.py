@@ -26,16 +26,9 @@ from memvault.model.note import ParsedNote
 from memvault.search.scope import MemoryLookup
 from memvault.text.repeats import without_repeats
 from memvault.text.words import name_key
-from memvault.vault.compose import (
-    appended,
-    closed,
-    fenced,
-    frontmatter,
-    lines_of,
-    newline_of,
-    note_text,
-)
+from memvault.vault.compose import appended, closed, fenced, frontmatter
 from memvault.vault.frontmatter.properties import UNDERSTOOD
+from memvault.vault.lines import lines_of, newline_of, note_text
 from memvault.vault.links import LinkIndex, keys_of
 from memvault.vault.parse import frontmatter_of, parse_note
 from memvault.vault.rewrite_links import NewTarget, WrittenLink, rewrite_links

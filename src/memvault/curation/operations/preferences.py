@@ -26,10 +26,11 @@ from memvault.model.errors import InvalidParams, StorageError
 from memvault.model.note import Block, ParsedNote
 from memvault.stores.keyvalue import KeyValueStore
 from memvault.text.words import without_accents
-from memvault.vault.compose import compose_note, plain_text
+from memvault.vault.compose import compose_note
 from memvault.vault.frontmatter.edit import set_key
 from memvault.vault.frontmatter.fences import claimed_id
 from memvault.vault.parse import parse_note
+from memvault.vault.readable import plain_text
 
 PREFERENCES_NOTE = "permanent/preferences.md"
 NAMESPACE = "preferences"  # normalised key, rank and path -> Preference as JSON

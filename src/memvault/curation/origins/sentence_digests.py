@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from memvault.curation.origins.sentence_frames import frames
 from memvault.model.provenance import plain_words, without_targets, written_form
-from memvault.vault.compose import bare_lines
+from memvault.vault.lines import bare_lines
 from memvault.vault.markdown.labelled_sentences import journal_sentences_in
 
 _FINGERPRINT_SENTENCES = 16  # own sentences that identify a renamed note

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from memvault.model.provenance import written_form
-from memvault.vault.compose import CodeFences
+from memvault.vault.lines import CodeFences
 
 CODE_INDENT = 4
 

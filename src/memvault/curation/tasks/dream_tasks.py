@@ -11,7 +11,7 @@ from memvault.consolidation.dreams.record import Discovery, DiscoveryKind
 from memvault.model.change import CurationTask, Priority, TaskAction, TaskType
 from memvault.model.memory import Memory
 from memvault.stores.graph_view import GraphView
-from memvault.vault.compose import lines_of, note_text
+from memvault.vault.lines import lines_of, note_text
 from memvault.vault.links import wikilink
 from memvault.vault.parse import parse_note
 

@@ -5,13 +5,13 @@ For example "The lesson is at five now, no longer at four", "instead of Ada", "n
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
 from memvault.model.search import Hit
 from memvault.search.property_text import shown_value, words_of_key
 from memvault.search.question_languages import is_function_word_in
+from memvault.text.replacements import FORMER_VALUES, replacements
 from memvault.text.words import letter_runs
 from memvault.vault.readable import readable, sentences
 from memvault.verification.claims.amount_parsing import amounts_in
@@ -19,24 +19,15 @@ from memvault.verification.claims.amounts import Amount, AmountKind, equal_amoun
 from memvault.verification.claims.claim_stems import stems_among, stems_of
 from memvault.verification.claims.clause_words import FORMER, HEDGED, NEGATED, UPDATES
 
-_PHRASE = r"(?:[^.,;:!?()]|(?<=\d)[.,:](?=\d))+"
-_FORMER = re.compile(
-    rf"\b(?:(?:no longer|instead of|rather than|nicht mehr|an?statt|statt|au lieu d(?:e|u)|ya no|"
-    rf"en (?:lugar|vez) de|non più|invece di|em vez de|niet meer|in plaats van|больше не|вместо)"
-    rf" ({_PHRASE})|"
-    rf"not ({_PHRASE}?) any ?(?:more|longer)\b)",
-    re.IGNORECASE,
-)
-
 
 def still_stated(sentence: str, hit: Hit) -> str | None:
     """The sentence or property of a memory that states a former value of a sentence, or None.
 
     The sentence must share another word with that statement or with the memory's title.
     """
-    for match in _FORMER.finditer(sentence):
-        former = (match[1] or match[2]).strip()
-        others = f" {sentence[: match.start()]} {sentence[match.end() :]} ".lower()
+    for replacement in replacements(sentence, FORMER_VALUES):
+        former = replacement.old.strip()
+        others = f" {sentence[: replacement.start]} {sentence[replacement.end :]} ".lower()
         words = letter_runs(UPDATES.sub(" ", others))
         subject = stems_among(w for w in words if not is_function_word_in(sentence, w))
         titles = stems_of(f"{hit.memory.title} {hit.heading}".lower())

@@ -23,7 +23,7 @@ from memvault.search.context.forms import (
     tags,
 )
 from memvault.search.context.outline import Outline, Outlines
-from memvault.search.context.parts import Part
+from memvault.search.context.parts import Leading, Part
 from memvault.search.context.properties import PropertyChooser, quotable
 from memvault.search.context.scoring import Scores, may_come_first, scores
 from memvault.search.context.selection import MIN_SHARE, RELEVANCE_WEIGHT, Budget, select
@@ -141,12 +141,7 @@ class _Distillation:
         needs_tables = asks_for_all(query) or asks_to_compare(query)
         self._max_table_tokens = int(MAX_TABLE_SHARE * budget.tokens) if needs_tables else 0
         self._source_tokens = sum(outline.tokens for outline in outlines)
-        self._leading_memory = next(
-            (place for place, hit in enumerate(hits) if may_come_first(hit)), None
-        )
-        leading = [] if self._leading_memory is None or budget.terse else [self._leading_memory]
-        max_note_tokens = MAX_NOTE_SHARE * budget.tokens
-        self._quotes_leading_whole = any(outlines[m].tokens <= max_note_tokens for m in leading)
+        self._leading = _leading(hits, outlines, budget)
 
     def context(self, form: ContextForm | None) -> Context:
         """The context; at least the beginning of the best sentence if the budget allows any."""
@@ -226,9 +221,8 @@ class _Distillation:
             self._outlines,
             self._scores,
             self._asked_properties,
-            self._leading_memory,
+            self._leading,
             max_table_tokens=self._max_table_tokens,
-            quotes_leading_whole=self._quotes_leading_whole,
         )
 
     def _chosen_parts(self, form: ContextForm) -> list[Part]:
@@ -261,7 +255,11 @@ class _Distillation:
             )
             added = select(near, budget, relevance_weight=1.0, min_share=0.0)
             chosen = [*chosen, *added]
-            added = [part for part in added if part.memory == self._leading_memory]
+            added = [
+                part
+                for part in added
+                if self._leading is not None and part.memory == self._leading.memory
+            ]
         return chosen
 
     def _select(
@@ -275,8 +273,7 @@ class _Distillation:
             budget,
             relevance_weight=relevance_weight,
             min_share_unused=MIN_SHARE if is_terse else parts_of.MIN_SHARE_UNUSED,
-            leading_memory=self._leading_memory,
-            quotes_leading_whole=self._quotes_leading_whole,
+            leading=self._leading,
         )
 
     def _chosen_code(self, budget: Budget) -> list[Part]:
@@ -367,3 +364,15 @@ class _Distillation:
                 )
             )
         return excerpts
+
+
+def _leading(
+    hits: Sequence[Hit], outlines: Sequence[Outline], budget: ContextBudget
+) -> Leading | None:
+    """The first memory that may come first, quoted whole if it is short for a budget that is not
+    terse."""
+    for memory, (hit, outline) in enumerate(zip(hits, outlines, strict=True)):
+        if may_come_first(hit):
+            is_short = outline.tokens <= MAX_NOTE_SHARE * budget.tokens
+            return Leading(memory, is_whole=is_short and not budget.terse)
+    return None

@@ -49,35 +49,43 @@ class Part:
     properties: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Leading:
+    """The memory that leads a context: its best sentence is chosen before all others, or all of
+    its sentences if ``is_whole``."""
+
+    memory: int
+    is_whole: bool = False
+
+
 def sentences(
     outlines: Sequence[Outline],
     scores: Sequence[Scores],
     properties: Sequence[tuple[str, ...]],
-    leading_memory: int | None,
+    leading: Leading | None,
     *,
     max_table_tokens: int,
-    quotes_leading_whole: bool = False,
 ) -> list[Part]:
-    """Each sentence as one part, and each short table of the first memory.
+    """Each sentence as one part, and each short table of the leading memory.
 
     Sentences are left out that score below `MIN_SHARE_UNUSED` of the best sentence, or below
     `MIN_SHARE_OF_NOTE` of the best of their note: a long note must not fill the context.
 
     Args:
         properties: those that are shown with the sentences of each memory.
-        leading_memory: its best sentence is kept in any case.
+        leading: its best sentence, or all of them, are kept in any case.
         max_table_tokens: of a table that is one part; 0 if all rows are parts of their own.
-        quotes_leading_whole: whether no sentence of the leading memory is left out.
     """
     parts: list[Part] = []
     best = greatest_score(scores)
     for memory, (outline, of_note) in enumerate(zip(outlines, scores, strict=True)):
         best_of_note = float(of_note.statements.max(initial=0.0))
         threshold = max(MIN_SHARE_UNUSED * best, MIN_SHARE_OF_NOTE * best_of_note)
-        if memory == leading_memory:
-            threshold = 0.0 if quotes_leading_whole else min(threshold, best_of_note)
+        lead = leading if leading is not None and leading.memory == memory else None
+        if lead is not None:
+            threshold = 0.0 if lead.is_whole else min(threshold, best_of_note)
         in_tables: set[int] = set()
-        for rows in _tables(outline.statements) if memory == leading_memory else ():
+        for rows in _tables(outline.statements) if lead else ():
             score = float(of_note.statements[rows.start : rows.stop].max())
             table = replace(_part(memory, outline, rows, score), properties=properties[memory])
             if table.tokens <= max_table_tokens and score >= MIN_SHARE_UNUSED * best:

@@ -86,13 +86,13 @@ class PropertyChooser:
         keys_of_kind: list[str] = []
         if asks_for_day(question):
             keys_of_kind = [
-                key for key, value in value_of.items() if day_of_property(key, value) is not None
+                key for key, value in value_of.items() if day_of_property(key, value, memory.day)
             ]
         elif asks_for_amount(question) or compares_numbers(question):
             keys_of_kind = [
                 key
                 for key, value in value_of.items()
-                if first_number(value) is not None and day_of_property(key, value) is None
+                if first_number(value) is not None and not day_of_property(key, value, memory.day)
             ]
         elif terms_of(question) <= _terms_of_names(memory):
             return []

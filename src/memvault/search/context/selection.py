@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from memvault.search.context.parts import Part
+from memvault.search.context.parts import Leading, Part
 
 RELEVANCE_WEIGHT = 0.75  # of relevance against variety
 MIN_SHARE = 0.3  # share of the best score below which a sentence is not worth its tokens
@@ -96,8 +96,7 @@ def select(
     relevance_weight: float = RELEVANCE_WEIGHT,
     min_share: float = MIN_SHARE,
     min_share_unused: float = MIN_SHARE,
-    leading_memory: int | None = None,
-    quotes_leading_whole: bool = False,
+    leading: Leading | None = None,
 ) -> list[Part]:
     """The chosen parts, in the order of choice. If none is relevant to the question, the first
     ones are chosen.
@@ -105,15 +104,15 @@ def select(
     Args:
         min_share: share of the best score below which a part is not chosen.
         min_share_unused: the same while the budget is not used.
-        leading_memory: its best part is chosen before all others, unless it has one already.
-        quotes_leading_whole: whether all its parts are.
+        leading: its best part, or all of them, are chosen before all others, unless it has one
+            already.
     """
     if not parts:
         return []
     pool = _Pool(parts, budget, relevance_weight)
-    if leading_memory is not None:
-        limit = None if quotes_leading_whole else 1
-        pool.choose((pool.owners == leading_memory) & ~budget.shows(pool.owners), limit)
+    if leading is not None:
+        limit = None if leading.is_whole else 1
+        pool.choose((pool.owners == leading.memory) & ~budget.shows(pool.owners), limit)
     pool.choose(pool.relevance >= min_share)
     while not budget.is_used and pool.choose(pool.relevance >= min_share_unused, limit=1):
         pass

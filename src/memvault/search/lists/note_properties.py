@@ -10,16 +10,17 @@ from functools import cached_property, lru_cache
 from memvault.model.memory import Memory
 from memvault.search.lists.comparisons import NUMBER_WORDS, first_number
 from memvault.search.lists.overdue import NOT_SO, SO
-from memvault.search.property_text import day_of_property, shown_value, terms_of, words_of_key
+from memvault.search.property_text import (
+    YEARLY_KEY,
+    day_of_property,
+    shown_value,
+    terms_of,
+    words_of_key,
+)
 from memvault.search.times.question_time import QuestionTime
 from memvault.text.relations import NOT_FIELDS
 from memvault.text.words import composed, some_words
 
-_YEARLY_KEY = re.compile(
-    r"birth|born|anni?vers|geburtstag|jubil|naissance|nascita|compleanno|cumple|nacimiento|"
-    r"nasciment|verjaardag|рожден|誕生|生日",
-    re.IGNORECASE,
-)
 _YEAR_KEY = re.compile(r"year|jahr|année|año|ano|anno|jaar|год|年|publi|released?", re.IGNORECASE)
 _YEAR = re.compile(r"[12]\d{3}")
 # Quick texts kept, about 0.5 kB each: with fewer than notes, each question would make them again.
@@ -90,8 +91,27 @@ class NoteProperties:
         return {
             key: number
             for key, value in self.fields.items()
-            if (number := _number_of(key, value)) is not None
+            if (number := first_number(value)) is not None and self._day(key) is None
         }
+
+    def _day(self, key: str) -> date | None:
+        return day_of_property(key, self.fields[key], self.memory.day)
+
+    def day_of_time(self, key: str, time: QuestionTime, *, is_named: bool) -> date | None:
+        """The day of a property if it is of the time, or the first day of a year that is.
+
+        Args:
+            is_named: whether the question names the key, so that a number may be a year.
+        """
+        value = self.fields[key]
+        if _YEAR.fullmatch(value) and (is_named or _YEAR_KEY.search(key)):
+            year = int(value)
+            is_of_it = time.day_within(date(year, 12, 31)) is not None
+            return time.day_within(date(year, 1, 1)) if is_of_it else None
+        day = self._day(key)
+        if day is None:
+            return None
+        return time.day_within(day, every_year=bool(YEARLY_KEY.search(key)))
 
     @cached_property
     def words_of_type(self) -> frozenset[str]:
@@ -202,28 +222,6 @@ def _names_of(memory: Memory) -> str:
 def terms_of_key(key: str) -> frozenset[int]:
     """The terms of a property's key."""
     return terms_of(words_of_key(key))
-
-
-def day_of_time(key: str, value: str, time: QuestionTime, *, is_named: bool) -> date | None:
-    """The day of a property if it is of the time, or the first day of a year that is.
-
-    Args:
-        is_named: whether the question names the key, so that a number may be a year.
-    """
-    if _YEAR.fullmatch(value) and (is_named or _YEAR_KEY.search(key)):
-        year = int(value)
-        is_of_it = time.day_within(date(year, 12, 31)) is not None
-        return time.day_within(date(year, 1, 1)) if is_of_it else None
-    day = day_of_property(key, value)
-    if day is None:
-        return None
-    return time.day_within(day, every_year=bool(_YEARLY_KEY.search(key)))
-
-
-@lru_cache(maxsize=MAX_VALUES)
-def _number_of(key: str, value: str) -> float | None:
-    """The number at the start of a property's value; None if there is none, or for a day."""
-    return first_number(value) if day_of_property(key, value) is None else None
 
 
 @lru_cache(maxsize=MAX_VALUES)

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from datetime import date
 
-from memvault.search.property_text import day_of_property, words_of_key
+from memvault.search.property_text import day_of_value, words_of_key
 from memvault.text.words import composed, some_words
 
 _OVERDUE = re.compile(
@@ -54,9 +54,7 @@ def overdue_since(fields: Mapping[str, str], day: date) -> date | None:
         fields: the shown value of each property, by its key.
     """
     due_days = (
-        day_of_property(key, value)
-        for key, value in fields.items()
-        if _DUE_KEY.search(words_of_key(key))
+        day_of_value(value) for key, value in fields.items() if _DUE_KEY.search(words_of_key(key))
     )
     past_days = [due for due in due_days if due is not None and due < day]
     return (
@@ -68,7 +66,7 @@ def overdue_since(fields: Mapping[str, str], day: date) -> date | None:
 
 def _is_done(key: str, value: str, day: date) -> bool:
     if not DONE.isdisjoint(words_of_key(key).casefold().split()):
-        day_done = day_of_property(key, value)
+        day_done = day_of_value(value)
         return value.casefold() not in NOT_SO if day_done is None else day_done <= day
     words = some_words(composed(value))
     return not DONE.isdisjoint(words) and _NOT.isdisjoint(words)

@@ -23,7 +23,6 @@ from memvault.search.lists.comparisons import (
 from memvault.search.lists.note_properties import (
     NoteProperties,
     QuickTexts,
-    day_of_time,
     terms_of_key,
     with_longest_values,
 )
@@ -360,7 +359,7 @@ class PropertyQuestion:
         number; None without one."""
         assert self.time is not None
         keys, named = note.words_by_key or note.fields, bool(note.words_by_key)
-        days = (day_of_time(key, note.fields[key], self.time, is_named=named) for key in keys)
+        days = (note.day_of_time(key, self.time, is_named=named) for key in keys)
         return min((float(day.toordinal()) for day in days if day is not None), default=None)
 
 

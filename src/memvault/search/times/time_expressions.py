@@ -47,7 +47,7 @@ from memvault.search.times.time_patterns import (
 from memvault.search.times.time_spans import Calendar, Span, moved_back, next_to, on_side_of
 from memvault.search.times.time_translation import times_in
 from memvault.stores.vectors.languages import is_foreign
-from memvault.vault.compose import bare_lines
+from memvault.vault.lines import bare_lines
 
 EventDay = Callable[[str], date | None]
 _YEAR_AT_END = re.compile(r"\b(?:\d{4}|(?:last|this|next) year)$", re.I)

@@ -11,13 +11,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date, timedelta
 
-from memvault.model.moments import full_year
+from memvault.model.moments import full_year, is_near_year
 from memvault.model.months import MONTHS, NAMED_MONTHS, WORDS_FOR_IN
 from memvault.search.times.time_patterns import DAYS, NO_MONTHS, PARTS
 from memvault.search.times.time_spans import Calendar, Span, first_of_week, month_span
 
 _YEARS_AWAY = {"last": -1, "this": 0, "next": 1}
-YEARS_NEAR = 2  # from today, in which a year of two digits is read in a text
 
 
 def written_span(match: re.Match[str], calendar: Calendar) -> Span | None:
@@ -125,9 +124,9 @@ def _in_digits(written: str, calendar: Calendar) -> Span | None:
         if month > 12:
             month, day = day, month
     if year < 100:
-        year = full_year(year, calendar.today)
-        if abs(year - calendar.today.year) > YEARS_NEAR:
+        if not is_near_year(year, calendar.today):
             return None
+        year = full_year(year, calendar.today)
     return Span(*[date(year, month, day)] * 2)
 
 

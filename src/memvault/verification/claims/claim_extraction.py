@@ -17,7 +17,6 @@ from memvault.vault.readable import readable, sentences
 from memvault.verification.claims.amount_parsing import may_state_amount
 from memvault.verification.claims.amounts import Amount, AmountKind
 from memvault.verification.claims.attribute_words import attribute_words
-from memvault.verification.claims.claim_patterns import role_words, roles_in
 from memvault.verification.claims.claim_stems import stems_among, substrings_for
 from memvault.verification.claims.claims import NAME, TEXT, Claim, ClaimSource
 from memvault.verification.claims.clause import Clause, NoteContext
@@ -28,6 +27,7 @@ from memvault.verification.claims.clause_words import (
     RELATIVE_WORDS,
     RETRACTION,
 )
+from memvault.verification.claims.roles import role_words, roles_in
 from memvault.verification.doubt import is_doubtful
 from memvault.verification.vault_names import FindNames, names_in
 

@@ -1,23 +1,18 @@
-"""Finds claims that follow a pattern of words: who holds a role, and which tools are used.
-
-Roles: "Ada leads Aurora", "Aurora is led by Ada", "the lead of Aurora is Ada". Usage: "the API uses
-JWT tokens", "the API migrated to OAuth2", "we replaced JWT with OAuth2", "no longer uses JWT".
-"""
+"""Finds claims about who holds a role: "Ada leads Aurora", "Aurora is led by Ada", "the lead of
+Aurora is Ada"."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from memvault.verification.claims.claim_stems import ROLE_VERBS, stems_of
+from memvault.verification.claims.claim_stems import ROLE_VERBS
 from memvault.verification.claims.claims import NAME, Claim
 from memvault.verification.claims.clause import Clause, Token
 
 _TO_BE = frozenset(("is", "was", "be", "became"))
 _MAX_DISTANCE = 4  # words between a name and its role
 _MAX_ROLE_WORDS = 3  # words of a role
-_SWITCHED = 0.8  # strength of a conflict with a note that the subject switched to another tool
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,82 +142,3 @@ def _role_claim(clause: Clause, words: Sequence[Token], subject: str, value: _Na
 def _role(words: Sequence[str]) -> str | None:
     roles = {ROLE_VERBS[word] for word in words if word in ROLE_VERBS}
     return roles.pop() if len(roles) == 1 else None
-
-
-_TOOL = r"(?P<{}>[\w#+./-]+(?: [\w#+./-]+){{0,3}}?)"
-_END = (
-    r"(?=\s+(?:for|in|on|at|since|as|because|instead|and|but|when|after|to|from|with|by|last|this|"
-    r"now|tokens?|authentication)\b|[.,;:!?()]|\s*$)"
-)
-_USES = re.compile(
-    r"^(?P<subject>.*?)\b(?:uses?|is using|are using|using|runs? on|is built (?:on|with)|"
-    r"relies on|rely on|is based on|is written in|works with|is hosted on|stores? .* in)\s+"
-    r"(?:the |an? )?" + _TOOL.format("now") + _END,
-    re.IGNORECASE,
-)
-_MOVED = re.compile(
-    r"^(?P<subject>.*?)\b(?:migrated|moved(?: over)?|switched(?: over)?|changed|converted|ported|"
-    r"upgraded|went)\s+(?:from (?:the )?" + _TOOL.format("before") + r" )?to (?:the |an? )?"
-    + _TOOL.format("now") + _END,
-    re.IGNORECASE,
-)  # fmt: skip
-_REPLACED = re.compile(
-    r"^(?P<subject>.*?)\b(?:replaced|swapped)\s+(?:the )?" + _TOOL.format("before")
-    + r"\s+(?:with|by|for)\s+(?:the |an? )?" + _TOOL.format("now") + _END,
-    re.IGNORECASE,
-)  # fmt: skip
-_LEFT = re.compile(
-    r"^(?P<subject>.*?)\b(?:no longer (?:uses?|using|runs? on|relies on)|stopped using|dropped|"
-    r"abandoned|retired|got rid of|does not use|doesn't use|do not use|don't use|never used)\s+"
-    r"(?:the )?" + _TOOL.format("before") + _END,
-    re.IGNORECASE,
-)
-
-
-@dataclass(frozen=True, slots=True)
-class ToolUsage:
-    """The tools that a subject uses, and those that it stopped using, as stems.
-
-    ``changed`` is whether the sentence states a change of tools.
-    """
-
-    subject: frozenset[str]
-    uses: frozenset[str]
-    stopped: frozenset[str]
-    changed: bool
-
-
-def tool_usages_in(sentence: str) -> Iterator[ToolUsage]:
-    """The tool usages in a sentence; most sentences have none."""
-    for pattern in (_MOVED, _REPLACED, _LEFT):
-        match = pattern.search(sentence)
-        if match is not None:
-            groups = match.groupdict()
-            yield ToolUsage(
-                stems_of(match["subject"]),
-                stems_of(groups.get("now") or ""),
-                stems_of(groups.get("before") or ""),
-                changed=True,
-            )
-            return
-    match = _USES.search(sentence)
-    if match is not None:
-        yield ToolUsage(
-            stems_of(match["subject"]), stems_of(match["now"]), frozenset(), changed=False
-        )
-
-
-def usage_conflict(claimed: ToolUsage, other: ToolUsage) -> float:
-    """The strength, in [0, 1], with which another usage contradicts a claimed one.
-
-    1 if the claimed tool was given up, `_SWITCHED` if the same subject switched to another tool,
-    else 0.
-    """
-    if not other.changed or not claimed.uses:
-        return 0.0
-    still_used = bool(claimed.uses & other.uses)
-    if claimed.uses & other.stopped and not still_used:
-        return 1.0
-    if other.uses and claimed.subject & other.subject and not still_used:
-        return _SWITCHED
-    return 0.0

@@ -1,15 +1,17 @@
-"""Recognises sentences that replace one choice by another, and what they replace.
+"""Recognises sentences that replace one thing by another, and what they replace.
 
-"We moved from SQLite to Postgres" replaces SQLite. The wordings are those of the languages of
-`memvault.capture.extract`.
+"We moved from SQLite to Postgres" replaces SQLite. Callers choose a set of wordings: `DECISIONS`
+of people; `CHOICES`, which are decisions and remarks such as "four spaces, not tabs";
+`TOOL_CHANGES` of a subject; `FORMER_VALUES`, such as "no longer at four".
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from typing import NamedTuple
 
-from memvault.text.stems import stem
-from memvault.text.words import STOP_WORDS
+from memvault.text.stems import content_stems
 
 _OLD = r"(?P<old>[^,.;:!?。、]{1,60}?)"
 _END = r"(?=[,.;:!?]|$)"
@@ -20,7 +22,7 @@ _USE = r"(?:use|using|need|want|have|run|running|support|do)"
 _THE = r"(?:la |le |les |l['’])?"
 
 # Wordings of decisions, in English, German, French, Spanish and Japanese.
-_CHANGES = (
+_DECISIONS = (
     rf"(?:^(?:please )?|\b(?:we|i|let['’]?s|our \w+)\b{_SOME})"
     rf"\b(?:mov|switch|chang|migrat|upgrad|convert)(?:e|ed|ing)?\b{_SOME}"
     rf"\bfrom {_OLD}\s+(?:over )?to\b",
@@ -67,22 +69,68 @@ _REMARKS = (
     rf", not (?!sure|yet|only|even|just|so){_OLD}(?=[.!]|$)",
     rf"\binstead of {_OLD}{_NEXT}",
 )
-_CHANGE = [re.compile(each, re.IGNORECASE) for each in _CHANGES]
-_REMARK = [re.compile(each, re.IGNORECASE) for each in _REMARKS]
-_WORD = re.compile(r"\d+|[^\W_]{2,}|[^\W\da-z_]")  # no single letters, as in "let's"
+TOOL = r"(?P<{}>[\w#+./-]+(?: [\w#+./-]+){{0,3}}?)"
+TOOL_END = (
+    r"(?=\s+(?:for|in|on|at|since|as|because|instead|and|but|when|after|to|from|with|by|last|this|"
+    r"now|tokens?|authentication)\b|[.,;:!?()]|\s*$)"
+)
+# Wordings of a change of tools, with its subject.
+_TOOL_CHANGES = (
+    r"^(?P<subject>.*?)\b(?:migrated|moved(?: over)?|switched(?: over)?|changed|converted|ported|"
+    r"upgraded|went)\s+(?:from (?:the )?" + TOOL.format("old") + r" )?to (?:the |an? )?"
+    + TOOL.format("new") + TOOL_END,
+    r"^(?P<subject>.*?)\b(?:replaced|swapped)\s+(?:the )?" + TOOL.format("old")
+    + r"\s+(?:with|by|for)\s+(?:the |an? )?" + TOOL.format("new") + TOOL_END,
+    r"^(?P<subject>.*?)\b(?:no longer (?:uses?|using|runs? on|relies on)|stopped using|dropped|"
+    r"abandoned|retired|got rid of|does not use|doesn't use|do not use|don't use|never used)\s+"
+    r"(?:the )?" + TOOL.format("old") + TOOL_END,
+)  # fmt: skip
+_PHRASE = r"(?P<old>(?:[^.,;:!?()]|(?<=\d)[.,:](?=\d))+{})"
+# Wordings of a value that holds no longer.
+_FORMER_VALUES = (
+    r"\b(?:no longer|instead of|rather than|nicht mehr|an?statt|statt|au lieu d(?:e|u)|ya no|"
+    r"en (?:lugar|vez) de|non più|invece di|em vez de|niet meer|in plaats van|больше не|вместо) "
+    + _PHRASE.format(""),
+    rf"\bnot {_PHRASE.format('?')} any ?(?:more|longer)\b",
+)
+
+
+def _compiled(wordings: Sequence[str]) -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(wording, re.IGNORECASE) for wording in wordings)
+
+
+DECISIONS = _compiled(_DECISIONS)
+CHOICES = (*DECISIONS, *_compiled(_REMARKS))
+TOOL_CHANGES = _compiled(_TOOL_CHANGES)
+FORMER_VALUES = _compiled(_FORMER_VALUES)
+
+
+class Replacement(NamedTuple):
+    """What a sentence replaces, from ``start`` to ``end``; empty texts where it does not say."""
+
+    start: int
+    end: int
+    old: str
+    new: str
+    subject: str
+
+
+def replacements(sentence: str, wordings: Sequence[re.Pattern[str]]) -> list[Replacement]:
+    """What a sentence replaces by any of the wordings of a set, in the order of the sentence."""
+    found = []
+    for match in (match for wording in wordings for match in wording.finditer(sentence)):
+        group = match.groupdict(default="")
+        old, new, subject = (group.get(name, "") for name in ("old", "new", "subject"))
+        found.append(Replacement(*match.span(), old, new, subject))
+    return sorted(found, key=lambda replacement: replacement.start)
 
 
 def changes_mind(sentence: str) -> bool:
     """Whether a sentence says that a choice has changed."""
-    return any(each.search(sentence) for each in _CHANGE)
+    return any(wording.search(sentence) for wording in DECISIONS)
 
 
-def replaced(sentence: str) -> list[frozenset[str]]:
+def replaced_choices(sentence: str) -> list[frozenset[str]]:
     """The stems of the content words of each choice that a sentence replaces."""
-    matches = (match for each in (*_CHANGE, *_REMARK) for match in each.finditer(sentence))
-    return [words for match in matches if (words := content_stems(match["old"]))]
-
-
-def content_stems(text: str) -> frozenset[str]:
-    """The stems of the words that are not English function words, and the numbers."""
-    return frozenset(stem(word) for word in _WORD.findall(text.lower()) if word not in STOP_WORDS)
+    stems_of_old = (content_stems(choice.old) for choice in replacements(sentence, CHOICES))
+    return [words for words in stems_of_old if words]
