@@ -114,6 +114,7 @@ def test_a_proposal_is_not_accepted_for_a_text_that_was_not_shown(
 
 
 UNLIKELY = "The account of the club is DE02 7777 4100."
+LONG = "It goes on" + " and on" * 70 + ". "  # long notes of few sentences are soon compared
 
 
 @pytest.mark.parametrize(
@@ -121,7 +122,7 @@ UNLIKELY = "The account of the club is DE02 7777 4100."
     [
         ("The kayak is red.", {"account of the club": "DE02 7777 4100"}),
         (f"The kayak is red.\n\n%% {UNLIKELY} %%", None),
-        ("The kayak is red.\n\n" + "It is long. " * 4_000 + UNLIKELY, None),
+        ("The kayak is red.\n\n" + LONG * 96 + UNLIKELY, None),
     ],
     ids=["property", "comment", "end of a long note"],
 )
@@ -146,8 +147,8 @@ def test_a_task_shows_all_that_would_be_verified(site: Served, http: httpx.Clien
 def test_a_note_too_long_for_the_page_is_not_verified_there(
     site: Served, http: httpx.Client
 ) -> None:
-    path = stored(site, "Long log", "The log is long. " * 3_500)
-    more = "It goes on. " * 5_000
+    path = stored(site, "Long log", LONG * 119)
+    more = LONG * 120
     site.caller.ok("edit_memory", target=path, operation="append", content=more, rationale=WHY)
     site.caller.ok("verify_memory", target=path, rationale=WHY)
     key = f"verified {site.id_of('Long log')}"
