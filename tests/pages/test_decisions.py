@@ -118,21 +118,21 @@ LONG = "It goes on" + " and on" * 70 + ". "  # long notes of few sentences are s
 
 
 @pytest.mark.parametrize(
-    ("content", "metadata"),
+    ("account", "content", "metadata"),
     [
-        ("The kayak is red.", {"account of the club": "DE02 7777 4100"}),
-        (f"The kayak is red.\n\n%% {UNLIKELY} %%", None),
-        ("The kayak is red.\n\n" + LONG * 96 + UNLIKELY, None),
+        ("DE02 7777 4101", "The kayak is red.", {"account of the club": "DE02 7777 4101"}),
+        ("DE02 7777 4102", "The kayak is red.\n\n%% The account is DE02 7777 4102. %%", None),
+        ("DE02 7777 4103", f"The kayak is red.\n\n{LONG * 96}The account is DE02 7777 4103.", None),
     ],
     ids=["property", "comment", "end of a long note"],
 )
 def test_a_proposal_shows_all_that_would_be_verified(
-    site: Served, http: httpx.Client, content: str, metadata: dict[str, str] | None
+    site: Served, http: httpx.Client, account: str, content: str, metadata: dict[str, str] | None
 ) -> None:
     more = {"metadata": metadata} if metadata else {}
     path = stored(site, f"Kayak {len(content)}", content, **more)  # type: ignore[arg-type]
     site.caller.ok("verify_memory", target=path, rationale=WHY)
-    assert "7777 4100" in http.get("/curate").text
+    assert account in http.get("/curate").text
 
 
 def test_a_task_shows_all_that_would_be_verified(site: Served, http: httpx.Client) -> None:
