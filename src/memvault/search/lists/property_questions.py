@@ -52,7 +52,7 @@ _EVENT_WORDS = (
 )
 _NEGATED = re.compile(
     r"\b(?:not|never|without|nicht|kein\w*|ohne|pas|jamais|sans|non|senza|no|sin|não|sem|niet|geen|"
-    r"zonder|не|без)\b|n['’]t\b",
+    r"zonder|nie|bez|не|без)\b|n['’]t\b",
     re.IGNORECASE,
 )
 _YET_WORDS = (
@@ -60,7 +60,7 @@ _YET_WORDS = (
 )
 _ASKS_COUNT = re.compile(
     r"\b(?:how many|number of|count|wie ?viele|combien|cuánt[oa]s|quant[ie]|quant[oa]s|hoeveel|"
-    r"сколько)\b|いくつ|多少|几",
+    r"ile|ilu|сколько)\b|いくつ|多少|几",
     re.IGNORECASE,
 )
 _UN_PREFIX = re.compile(r"\bun(\w{3,})", re.IGNORECASE)
