@@ -9,7 +9,8 @@ from memvault.search.question_languages import UNSPACED, languages_of
 from memvault.text.words import composed, without_accents
 
 _TO_DO = re.compile(
-    r"\b(?:(?:to|need|must|should)[- ](?:i )?dos?|to get done|need to|todos?|tasks?|overdue)\b",
+    r"\b(?:(?:to|need|must|should)[- ](?:i )?dos?|to get done|need to|todos?|tasks?|overdue|"
+    r"what(?:['’]?s| is| remains)? (?:still open|(?:still )?(?:outstanding|pending|unfinished)))\b",
     re.I,
 )
 _LIST = re.compile(r"\bto-?do[- ]?list|\bto-dos\b", re.I)  # as other languages say it, too
