@@ -30,7 +30,7 @@ from mcp_server.middleware.limits import RateLimits
 from mcp_server.middleware.origin_marks import OriginMarks
 from mcp_server.middleware.quarantine_guard import QuarantineGuard
 from mcp_server.pages import pages_app
-from mcp_server.pages.today import EVERY_SECONDS, PulseHistory
+from mcp_server.pages.pulse_history import EVERY_SECONDS, PulseHistory
 from mcp_server.prompts import Prompts
 from mcp_server.resources.manifest import ManifestResources
 from mcp_server.resources.state import answering, readable
