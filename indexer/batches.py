@@ -231,6 +231,7 @@ class BatchWriter:
             link_keys=tuple(sorted({link_key(target) for target in targets})),
             names=prepared.names,
             days=_days_of(note, prepared.memory),
+            open_tasks=tuple(task.text for task in note.tasks if not task.done),
             chunks=len(prepared.chunks),
             frontmatter_problem=f"line {problem.line}: {problem.message}" if problem else None,
             warnings=(*note.warnings, *self._too_many_links(note.path)),

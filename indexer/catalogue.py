@@ -23,7 +23,7 @@ RELINK_QUEUE = "links_owed"  # paths of notes whose edges must be written again
 NAME_QUEUE = "names_owed"  # phrases; notes that contain one must be relinked
 UNFLUSHED = "unflushed"  # paths of notes whose chunks are not yet on disk
 PREFIX_DIGITS = 8  # digits of an id; they distinguish it from most others
-FORMAT = 32  # raise it to have every note indexed again, when the derived data changes
+FORMAT = 33  # raise it to have every note indexed again, when the derived data changes
 
 
 class NoteRecord(BaseModel, frozen=True):
@@ -36,6 +36,7 @@ class NoteRecord(BaseModel, frozen=True):
     link_keys: tuple[str, ...] = ()
     names: tuple[Name, ...] = ()
     days: tuple[date, ...] = ()  # named in its text or its properties
+    open_tasks: tuple[str, ...] = ()  # their texts, as written
     chunks: int = 0  # in the vector index
     frontmatter_problem: str | None = None
     warnings: tuple[str, ...] = ()
@@ -271,6 +272,11 @@ class Catalogue:
         days = [day for day in list(self._of_day) if is_meant(day)]
         paths = set().union(*(self._of_day.get(day, ()) for day in days))
         return self.at(paths)
+
+    def with_open_tasks(self) -> list[tuple[Memory, Sequence[str]]]:
+        """The notes with open tasks, and the texts of these."""
+        records = list(self._records.values())
+        return [(record.memory, record.open_tasks) for record in records if record.open_tasks]
 
     def at(self, paths: Iterable[str]) -> list[Memory]:
         """The memories at these paths, ordered by path, without notes that were deleted

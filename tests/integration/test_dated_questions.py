@@ -214,6 +214,21 @@ def test_all_open_tasks_are_listed_the_first_due_first(
     assert len(titles) == 27
 
 
+def test_an_open_task_is_found_among_those_of_hundreds_of_notes(
+    searcher: Searcher, indexer: Indexer, write: Write
+) -> None:
+    for number in range(230):
+        write(f"permanent/Round {number}.md", "- [ ] open task: todo\n")
+    text = "- [x] Varnish\n- [ ] New string for the cello,\n  due 2026-12-04\n"
+    write("permanent/Music.md", f"{LINES['the choir']}\n\n{text}")
+    indexer.scan()
+    hits = searcher.search("What is to do for the cello?").hits
+    assert hits[0].memory.title == "Music"
+    assert "New string for the cello" in hits[0].text
+    hits = searcher.search("Which tasks will be overdue on 5 December 2026?").hits
+    assert hits[0].memory.title == "Music"
+
+
 def test_tasks_that_were_overdue_on_a_day_were_due_before_it(
     searcher: Searcher, indexer: Indexer, write: Write
 ) -> None:

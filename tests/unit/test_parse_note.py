@@ -349,5 +349,14 @@ def test_a_box_without_a_task_is_nothing() -> None:
 
 def test_tasks_are_the_list_items_with_an_empty_or_a_ticked_box() -> None:
     note = parse("---\na: 1\n---\n- [ ] Sow\n  1. [x] Dig\n- [-] Rake\n- [X] Weed\n\n[ ] no item\n")
-    assert note.tasks == (Task(4, done=False), Task(5, done=True), Task(7, done=True))
+    assert note.tasks == (Task(4, False, "Sow"), Task(5, True, "Dig"), Task(7, True, "Weed"))
     assert texts(note)[:4] == ["Sow", "Dig", "Rake", "Weed"]
+
+
+def test_the_text_of_a_task_is_all_of_it_as_written() -> None:
+    note = parse("> - [ ] Ask [[Ida]]\n>   [due:: 2026-03-01]\n>   - [ ] Ring **twice**\n")
+    assert [task.text for task in note.tasks] == [
+        "Ask [[Ida]]\n[due:: 2026-03-01]",
+        "Ring **twice**",
+    ]
+    assert parse("```\n- [ ] Sow\n```\n").tasks == ()

@@ -103,10 +103,15 @@ class Block:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A list item with an empty or ticked checkbox; other marks have no fixed meaning."""
+    """A list item with an empty or ticked checkbox; other marks have no fixed meaning.
+
+    Attributes:
+        text: as written behind the box.
+    """
 
     line: int
     done: bool
+    text: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,7 @@ class CandidateFinder:
     ) -> None:
         by_id = indexed.catalogue.by_id
         self.hybrid = HybridSearch(stores.vectors, embedder, by_id)
-        self._listing = Listing(self.hybrid, indexed, embedder, lambda: calendar().today, read)
+        self._listing = Listing(self.hybrid, indexed, embedder, lambda: calendar().today)
         self._association = Association(
             view, embedder, by_id, self.hybrid.question_vector, link_weight
         )

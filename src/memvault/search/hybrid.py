@@ -112,7 +112,7 @@ class HybridSearch:
         self,
         query: str,
         hits: Sequence[Hit],
-        states: Callable[[Memory, str], bool] | None = None,
+        states: Callable[[Memory, Chunk], bool] | None = None,
     ) -> None:
         """Fill in the passage of every hit that has none.
 
@@ -138,7 +138,7 @@ class HybridSearch:
         for hit in without_chunk:
             passages = passages_of.get(hit.memory.id)
             if passages:
-                stating = [chunk for chunk in passages if states and states(hit.memory, chunk.text)]
+                stating = [chunk for chunk in passages if states and states(hit.memory, chunk)]
                 _fill_in(hit, _best_passage_of(hit, stating or passages, terms))
             else:
                 hit.text = hit.memory.title

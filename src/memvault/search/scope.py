@@ -48,6 +48,8 @@ class MemoryLookup(Protocol):
 
     def of_days(self, is_meant: Callable[[date], bool]) -> Sequence[Memory]: ...
 
+    def with_open_tasks(self) -> Sequence[tuple[Memory, Sequence[str]]]: ...
+
 
 def in_scope(memory: Memory, scope: Scope | None) -> bool:
     """Whether a memory passes every given filter (tags: at least one of them) and belongs to the

@@ -6,12 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date
+from itertools import islice
 
-from memvault.model.errors import MemvaultError
 from memvault.model.memory import Memory
+from memvault.model.note import Chunk
 from memvault.model.search import FoundBy, Hit, Scope
 from memvault.search.association import POOL_SIZE
 from memvault.search.hybrid import HybridSearch
+from memvault.search.lists.due_days import due_days
 from memvault.search.lists.general_questions import (
     asks_for_all,
     asks_only_for_latest,
@@ -20,7 +22,6 @@ from memvault.search.lists.general_questions import (
 )
 from memvault.search.lists.latest_values import notes_with_latest_value
 from memvault.search.lists.note_properties import QuickTexts
-from memvault.search.lists.open_tasks import due_days, open_tasks
 from memvault.search.lists.overdue import asks_for_overdue, without_overdue
 from memvault.search.lists.property_questions import PropertyQuestion
 from memvault.search.order import latest_first
@@ -34,18 +35,13 @@ from memvault.text.chunking import OPEN_TASK
 from memvault.text.encoders.embedding import Embedder
 from memvault.text.words import composed, some_words
 
-MAX_WITH_TASKS = 200  # notes
 MAX_LATEST = 3  # notes with the latest values of a property
 MAX_NAMING_WORDS = 4  # words of a question that name a folder, project or title
 MAX_TASK_WORDS = 4  # words of a question that say which tasks it asks for
 
 
 class Listing:
-    """Lists notes; safe in any thread.
-
-    Args:
-        read: returns the bytes of the note at a path.
-    """
+    """Lists notes; safe in any thread."""
 
     def __init__(
         self,
@@ -53,10 +49,8 @@ class Listing:
         indexed: Indexed,
         embedder: Embedder,
         today: Callable[[], date],
-        read: Callable[[str], bytes],
     ) -> None:
         self._hybrid = hybrid
-        self._read = read
         self._today = today
         self._by_nearness = KeysByNearness(embedder)
         self._indexed = indexed
@@ -76,7 +70,8 @@ class Listing:
         if asks_for_overdue(question):
             return []  # it asks for no more of that time: see `matching`
         if time is None and asks_only_for_tasks(question):
-            hits = [hit for hit, _ in self._notes_with_open_tasks(scope)][:limit]
+            memories = [memory for memory, _ in self._with_open_tasks(scope)]
+            hits = self._task_hits(question, memories[:limit])
         elif time is not None and time.asks_for_notes:
             hits = self._notes_of_time(question, time, limit, scope)
         elif time is None:
@@ -102,7 +97,7 @@ class Listing:
         notice, hits = None, list[Hit]()
         is_to_do = asks_for_tasks(question)
         if is_to_do:
-            hits = self._notes_with_tasks_about(question, time, scope)[:limit]
+            hits = self._notes_with_tasks_about(question, time, limit, scope)
         if not is_to_do or asks_for_overdue(question):
             with_properties, notice = self._notes_with_properties(question, time, limit, scope)
             listed_ids = {hit.memory.id for hit in hits}
@@ -139,9 +134,9 @@ class Listing:
         return hits
 
     def _notes_with_tasks_about(
-        self, question: str, time: QuestionTime | None, scope: Scope
+        self, question: str, time: QuestionTime | None, limit: int, scope: Scope
     ) -> list[Hit]:
-        """Notes with an open task that the question is about, the first due first.
+        """At most ``limit`` notes with an open task that the question is about; first due first.
 
         Its words must be in the task, or in the note's title or project, and the task must be of
         the time that the question names, or overdue then if it asks for that.
@@ -153,19 +148,20 @@ class Listing:
             return []
         overdue_on = self._today() if time is None else time.last_day
 
-        def is_of_time(hit: Hit, line: str) -> bool:
+        def is_of_time(memory: Memory, task: str) -> bool:
             if is_overdue:
-                return any(day < overdue_on for day in due_days(hit.memory, line))
-            return time is None or time.is_named_in(hit.memory, line)
+                return any(day < overdue_on for day in due_days(memory, task))
+            return time is None or time.is_named_in(memory, task)
 
-        def is_about(hit: Hit, tasks: Sequence[str]) -> bool:
-            words_of_note = _words(f"{hit.memory.title} {hit.memory.project or ''}")
+        def is_about(memory: Memory, tasks: Sequence[str]) -> bool:
+            words_of_note = _words(f"{memory.title} {memory.project or ''}")
             return any(
-                words <= _words(line) | words_of_note and is_of_time(hit, line) for line in tasks
+                words <= _words(task) | words_of_note and is_of_time(memory, task) for task in tasks
             )
 
-        with_tasks = self._notes_with_open_tasks(scope)
-        return [hit for hit, tasks in with_tasks if is_about(hit, tasks)]
+        with_tasks = self._with_open_tasks(scope)
+        memories = (memory for memory, tasks in with_tasks if is_about(memory, tasks))
+        return self._task_hits(question, islice(memories, limit))
 
     def _notes_of_time_named(self, question: str, time: QuestionTime, scope: Scope) -> list[Memory]:
         """Notes dated within the time whose folder, title, type, project and tags have all words
@@ -192,23 +188,29 @@ class Listing:
         of that time first, other tasks after the notes of it."""
         catalogue = self._indexed.catalogue
         is_to_do = asks_for_tasks(question) and not time.past
-        with_tasks = self._notes_with_open_tasks(scope) if is_to_do else []
-        memories_with_tasks = [hit.memory for hit, _ in with_tasks]
+        with_tasks = self._with_open_tasks(scope) if is_to_do else []
+        memories_with_tasks = [memory for memory, _ in with_tasks]
+        ids_with_tasks = {memory.id for memory in memories_with_tasks}
         first_ids = {
-            hit.memory.id
-            for hit, tasks in with_tasks
-            if any(time.is_named_in(hit.memory, line) for line in tasks)
+            memory.id
+            for memory, tasks in with_tasks
+            if any(time.is_named_in(memory, task) for task in tasks)
         }
         dated = (m for m in catalogue.of_days(time.days_meant()) if in_scope(m, scope))
         memories_of_time = time.all_of_this_time(dated, catalogue.days_named, memories_with_tasks)
         memories_of_time.sort(key=lambda memory: memory.id not in first_ids)
         nearest = self._hybrid.search(question, POOL_SIZE, time.narrowed(scope))
-        hit_of = {hit.memory.id: hit for hit in (*nearest, *(hit for hit, _ in with_tasks))}
+        hit_of = {hit.memory.id: hit for hit in nearest if hit.memory.id not in ids_with_tasks}
         hits = [hit_of.get(memory.id) or Hit(memory, 0.0) for memory in memories_of_time[:limit]]
         for hit in hits:
-            if not hit.text and not time.has(hit.memory):
+            if not time.has(hit.memory):
                 hit.chunk_id = None  # show the passage that names the day instead
-        self._hybrid.read_passages(question, hits, time.is_named_in)
+
+        def answers(memory: Memory, passage: Chunk) -> bool:
+            has_task = memory.id in ids_with_tasks and _has_open_task(memory, passage)
+            return has_task or time.is_named_in(memory, passage.text)
+
+        self._hybrid.read_passages(question, hits, answers)
         return hits
 
     def _without_subject(self, question: str, scope: Scope) -> list[Memory]:
@@ -237,25 +239,27 @@ class Listing:
         self._hybrid.read_passages(question, hits)
         return hits
 
-    def _notes_with_open_tasks(self, scope: Scope) -> list[tuple[Hit, list[str]]]:
-        """The notes with open tasks, and these tasks; the first due first."""
-        hits = self._hybrid.search(OPEN_TASK, MAX_WITH_TASKS, scope)
-        self._hybrid.read_passages(OPEN_TASK, hits)
-        with_tasks = [
-            (hit, self._open_tasks_of(hit.memory)) for hit in hits if OPEN_TASK in hit.context
-        ]
-        return sorted(with_tasks, key=lambda pair: _first_due_day(pair[0].memory, pair[1]))
+    def _with_open_tasks(self, scope: Scope) -> list[tuple[Memory, Sequence[str]]]:
+        """The notes with open tasks, and these tasks; the first due first, then the latest."""
+        pairs = {pair[0].id: pair for pair in self._indexed.catalogue.with_open_tasks()}
+        memories = (memory for memory, _ in pairs.values() if in_scope(memory, scope))
+        latest = [pairs[memory.id] for memory in latest_first(memories)]
+        return sorted(latest, key=lambda pair: _first_due_day(*pair))
 
-    def _open_tasks_of(self, memory: Memory) -> list[str]:
-        try:
-            return open_tasks(self._read(memory.path))
-        except MemvaultError:  # deleted since it was found, or in quarantine
-            return []
+    def _task_hits(self, question: str, memories: Iterable[Memory]) -> list[Hit]:
+        """These notes with their passages that have open tasks."""
+        hits = [Hit(memory, 0.0) for memory in memories]
+        self._hybrid.read_passages(question, hits, _has_open_task)
+        return hits
 
 
 def _first_due_day(memory: Memory, tasks: Iterable[str]) -> date:
     """The first day on which a task is due; `date.max`, which sorts last, if none is."""
     return min((day for task in tasks for day in due_days(memory, task)), default=date.max)
+
+
+def _has_open_task(memory: Memory, passage: Chunk) -> bool:
+    return OPEN_TASK in passage.context
 
 
 def _no_days(path: str) -> Sequence[date]:

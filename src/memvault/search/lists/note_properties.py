@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import date
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from memvault.model.memory import Memory
 from memvault.search.lists.comparisons import NUMBER_WORDS, first_number
-from memvault.search.lists.overdue import NOT_SO
+from memvault.search.lists.overdue import NOT_SO, SO
 from memvault.search.property_text import (
     YEARLY_KEY,
     day_of_property,
@@ -25,6 +25,7 @@ _YEAR_KEY = re.compile(r"year|jahr|année|año|ano|anno|jaar|год|年|publi|re
 _YEAR = re.compile(r"[12]\d{3}")
 # Quick texts kept, about 0.5 kB each: with fewer than notes, each question would make them again.
 MAX_TEXTS = 500_000
+MAX_VALUES = 50_000  # cached values and keys: those of thousands of notes are mostly the same few
 
 
 class QuickTexts:
@@ -90,11 +91,12 @@ class NoteProperties:
         return {
             key: number
             for key, value in self.fields.items()
-            if self._day(key) is None and (number := first_number(value)) is not None
+            if (number := _number_of(key, value, self._year)) is not None
         }
 
-    def _day(self, key: str) -> date | None:
-        return day_of_property(key, self.fields[key], self.memory.day)
+    @cached_property
+    def _year(self) -> int:
+        return self.memory.day.year
 
     def day_of_time(self, key: str, time: QuestionTime, *, is_named: bool) -> date | None:
         """The day of a property if it is of the time, or the first day of a year that is.
@@ -107,7 +109,7 @@ class NoteProperties:
             year = int(value)
             is_of_it = time.day_within(date(year, 12, 31)) is not None
             return time.day_within(date(year, 1, 1)) if is_of_it else None
-        day = self._day(key)
+        day = day_of_property(key, value, self._year)
         if day is None:
             return None
         return time.day_within(day, every_year=bool(YEARLY_KEY.search(key)))
@@ -130,6 +132,24 @@ class NoteProperties:
             for key in self.fields
         }
         return {key: words for key, words in words_of_all_keys.items() if words}
+
+    @property
+    def says_yes(self) -> bool:
+        """Whether a property with a word of the question in its key is true ("paid: yes")."""
+        return any(self.fields[key].casefold() in SO for key in self.words_by_key)
+
+    @property
+    def says_no(self) -> bool:
+        """Whether a word of the question is only in keys of properties that are false ("paid: no",
+        where the question says "paid")."""
+        affirmed = set[str]().union(
+            *(
+                words
+                for key, words in self.words_by_key.items()
+                if self.fields[key].casefold() not in NOT_SO
+            )
+        )
+        return any(not words <= affirmed for words in self.words_by_key.values())
 
     def has_all(self, words: Collection[str]) -> bool:
         """Whether the note has each word in a value, or in its title, aliases, project or tags. If
@@ -199,11 +219,23 @@ def _names_of(memory: Memory) -> str:
     return " ".join((memory.title, *memory.aliases, memory.project or "", *memory.tags))
 
 
+@lru_cache(maxsize=MAX_VALUES)
 def terms_of_key(key: str) -> frozenset[int]:
     """The terms of a property's key."""
     return terms_of(words_of_key(key))
 
 
+@lru_cache(maxsize=MAX_VALUES)
+def _number_of(key: str, value: str, year: int) -> float | None:
+    """The number at the start of a property's value; None if there is none, or for a day.
+
+    Args:
+        year: of the note.
+    """
+    return first_number(value) if day_of_property(key, value, year) is None else None
+
+
+@lru_cache(maxsize=MAX_VALUES)
 def _words(text: str) -> frozenset[str]:
     return frozenset(some_words(composed(text)))
 

@@ -32,6 +32,7 @@ _DONE_WORDS = (
 )
 DONE = frozenset(_DONE_WORDS.split())
 _NOT = frozenset(["not", "nicht", "pas", "non", "no", "não", "niet", "не"])
+SO = frozenset(["true", "yes", "ja", "oui", "sí", "sì", "sim", "да"])
 NOT_SO = frozenset(["", "false", "no", "0", "nein", "non", "nee", "não", "нет"])
 
 

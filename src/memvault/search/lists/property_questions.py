@@ -36,11 +36,10 @@ from memvault.search.times.time_question_words import words_beyond
 from memvault.text.words import STOP_WORDS, composed, some_words
 
 MAX_WORDS = 6  # of a question that properties answer
-MAX_NOTES = 3_000  # that are compared with a question
+MAX_NOTES = 30_000  # that are compared with a question, a second at most
 MIN_LIMITED = 0.2  # cosine of a limit and the key of the property whose numbers it limits
 MIN_ORDERED = 0.25  # the same of what is ordered by size
 MIN_LEAD = 0.08  # by which the key of what is ordered is nearer than the second
-MAX_NOTES_DENYING = 300  # notes of which every property is read, for what they deny
 # Words of such questions besides those of properties.
 _QUESTION_WORDS = (
     "altogether currently kind kinds many much number total which whose property value status"
@@ -226,7 +225,7 @@ class PropertyQuestion:
             paths = _paths_in_all_groups(groups, memories)
         else:
             paths = set[str]().union(*map(memories.paths_with_property, keys))
-        if len(paths) > (MAX_NOTES_DENYING if self.negated else MAX_NOTES):
+        if len(paths) > MAX_NOTES:
             return None
         listed = memories.at(paths)
         group_terms = frozenset[int]().union(*map(terms_of, groups))
@@ -331,8 +330,11 @@ class PropertyQuestion:
         values = words - note.words_of_type.union(*note.words_by_key.values())
         if not note.has_all(values):
             return False
+        if not self._compares and note.says_no and not note.is_named_by(values):
+            return False
         is_narrowed = self._compares or self.time is not None or _ASKS_COUNT.search(self.text)
-        return bool(is_narrowed or values or any(map(note.has_value, words)))
+        says_it = values or note.says_yes or any(map(note.has_value, words))
+        return bool(is_narrowed or says_it)
 
     def _sort_key(self, note: NoteProperties, compared_key: str | None) -> float | None:
         """The number or day to sort a note by; None if it is not within the limits."""

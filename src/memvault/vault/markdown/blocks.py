@@ -127,7 +127,7 @@ class _Reader:
             inline.breaks.append(line_end + 1 if line_end >= 0 else len(inline.text))
         lines = self._lines(token)
         if inline.text and (mark := token.meta.get("checkbox", "")) in _MARKS:
-            self._content.tasks.append(Task(lines.first, _MARKS[mark]))
+            self._content.tasks.append(Task(lines.first, _MARKS[mark], token.content))
         self._block(inline, lines)
 
     def _row(self, index: int) -> int:

@@ -1,4 +1,4 @@
-"""The open tasks of a note, and the days on which they are due."""
+"""The days on which tasks are due."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from memvault.model.memory import Memory
 from memvault.search.lists.overdue import DUE_WORDS
 from memvault.search.times.time_expressions import single_days
 
-_OPEN_TASK = re.compile(r"^[ \t>]*(?:[-*+]|\d+[.)])[ \t]+\[ \][ \t]+(\S.*)", re.MULTILINE)
 _DUE = re.compile(
     rf"[📅⏳🛫]|\b(?:{DUE_WORDS}|scheduled|stichtag|spätestens|bis zum|date limite|à rendre|"
     r"avant le|au plus tard|d['’]ici|plazo|fecha límite|antes del|scade|entro|termine|"
@@ -17,11 +16,6 @@ _DUE = re.compile(
     re.IGNORECASE,
 )
 _DAY_CHARS = 30  # characters after the marker in which the day is
-
-
-def open_tasks(raw: bytes) -> list[str]:
-    """The texts of the list items with an empty box in a note's bytes."""
-    return _OPEN_TASK.findall(raw.decode(errors="replace"))
 
 
 def due_days(memory: Memory, task: str) -> list[date]:

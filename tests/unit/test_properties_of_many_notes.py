@@ -1,0 +1,86 @@
+"""Properties of thousands of notes, over a real catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import UTC, date, datetime
+
+import pytest
+
+from indexer.catalogue import FORMAT, Catalogue, NoteRecord
+from memvault.model.memory import Lifecycle, Memory, id_of_path
+from memvault.search.lists.note_properties import QuickTexts
+from memvault.search.lists.property_questions import PropertyAnswer, PropertyQuestion
+from memvault.search.property_text import KeysByNearness
+from memvault.stores.keyvalue.sqlite import SqliteKeyValueStore
+from memvault.text.encoders.embedding import Embedder
+
+PARCELS = 3_500
+TODAY = date(2026, 3, 1)
+
+
+@pytest.fixture(scope="module")
+def catalogue(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Catalogue]:
+    """Parcels of which every hundredth did not arrive, and one is heavy."""
+    store = SqliteKeyValueStore(tmp_path_factory.mktemp("parcels") / "keyvalue.sqlite")
+    catalogue = Catalogue(store)
+    catalogue.commit(record(number) for number in range(PARCELS))
+    yield catalogue
+    store.close()
+
+
+def record(number: int) -> NoteRecord:
+    path = f"post/Parcel {number}.md"
+    memory = Memory(
+        id=id_of_path(path),
+        path=path,
+        title=f"Parcel {number}",
+        lifecycle=Lifecycle.PERMANENT,
+        created_at=datetime(2026, 1, 1, tzinfo=UTC),
+        type="parcel",
+        metadata={
+            "arrived": bool(number % 100),
+            "weight": 90 if number == 7 else number % 5,
+            "carrier": "mule" if number == 8 else "van",
+        },
+    )
+    return NoteRecord(memory=memory, size=1, mtime_ns=1, format=FORMAT)
+
+
+Ask = Callable[[str], PropertyAnswer]
+
+
+@pytest.fixture
+def ask(catalogue: Catalogue, embedder: Embedder) -> Ask:
+    def answer(question: str) -> PropertyAnswer:
+        read = PropertyQuestion.read(question, None, catalogue, TODAY)
+        assert read is not None
+        return read.answer(catalogue, KeysByNearness(embedder), QuickTexts())
+
+    return answer
+
+
+def numbers(answer: PropertyAnswer) -> list[int]:
+    return [int(memory.title.split()[1]) for memory in answer.notes]
+
+
+def test_a_value_is_found_among_thousands_of_notes(ask: Ask) -> None:
+    assert numbers(ask("Which parcels are by mule?")) == [8]
+    assert numbers(ask("Which parcels have a weight over 50?")) == [7]
+    assert numbers(ask("Which parcel has the largest weight?"))[0] == 7
+
+
+def test_what_is_denied_is_found_among_thousands_of_notes(ask: Ask) -> None:
+    late = [number for number in range(PARCELS) if number % 100 == 0]
+    assert sorted(numbers(ask("Which parcels have not arrived?"))) == late
+
+
+@pytest.mark.parametrize("question", ["How many parcels arrived?", "Which parcels have arrived?"])
+def test_what_a_property_calls_false_is_not_so(ask: Ask, question: str) -> None:
+    arrived = numbers(ask(question))
+    assert len(arrived) == PARCELS - PARCELS // 100
+    assert not any(number % 100 == 0 for number in arrived)
+
+
+def test_a_note_that_the_question_names_stays_though_it_says_no(ask: Ask) -> None:
+    assert numbers(ask("Has parcel 100 arrived?")) == [100]
