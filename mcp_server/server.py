@@ -30,7 +30,7 @@ from mcp_server.middleware.limits import RateLimits
 from mcp_server.middleware.origin_marks import OriginMarks
 from mcp_server.middleware.quarantine_guard import QuarantineGuard
 from mcp_server.pages import pages_app
-from mcp_server.pages.today import EVERY_SECONDS, PulseHistory
+from mcp_server.pages.pulse_history import EVERY_SECONDS, PulseHistory
 from mcp_server.prompts import Prompts
 from mcp_server.resources.manifest import ManifestResources
 from mcp_server.resources.state import answering, readable
@@ -156,14 +156,7 @@ def build_server(container: Container | Startup, *, tools: ToolSet = "core") -> 
         mask_error_details=True,
         dereference_schemas=False,
     )
-    for group in GROUPS:
-        for tool in _tools_of(group(box)):
-            server.add_tool(tool)
-            box.tools.add(tool.name)
-            if tool.annotations is not None and tool.annotations.read_only_hint:
-                readers.add(tool.name)
-            if "core" in tool.tags:
-                box.core_tools.add(tool.name)
+    readers |= _add_tools(server, box)
     maps, manifest = VisualResources(box), ManifestResources(box)
     for resource in (*reads, *readable(maps), *readable(manifest)):
         server.add_resource(resource)
@@ -174,6 +167,21 @@ def build_server(container: Container | Startup, *, tools: ToolSet = "core") -> 
     # for every call to find such arguments: 8 ms.
     server._mcp_server.get_tool_input_schema = lambda _: None
     return server
+
+
+def _add_tools(server: FastMCP[Any], box: Toolbox) -> set[str]:
+    """Add all tools to the server and the toolbox; returns the names of those that change
+    nothing."""
+    readers = set()
+    for group in GROUPS:
+        for tool in _tools_of(group(box)):
+            server.add_tool(tool)
+            box.tools.add(tool.name)
+            if tool.annotations is not None and tool.annotations.read_only_hint:
+                readers.add(tool.name)
+            if "core" in tool.tags:
+                box.core_tools.add(tool.name)
+    return readers
 
 
 def _middleware(

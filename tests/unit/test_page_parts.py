@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from mcp_server.pages.forms import PAGE_SIZE, back_to, paged
 from mcp_server.pages.note_edits import editable, edited
 from mcp_server.pages.note_text import MAX_WORDS, compared, note_html
+from mcp_server.pages.pulse_history import pulse_plot
 from mcp_server.pages.templating import ago, likelihood, passage, plain, when
-from mcp_server.pages.today import pulse_plot
 from memvault.cognition.pulse_history import PulseLog, PulsePoint
 from memvault.curation.operations.brief import key_facts
 from memvault.curation.tasks.dismissed_tasks import DismissedTasks

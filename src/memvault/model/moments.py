@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime, timedelta
 
 WEEK_IN_NAME = re.compile(r"(\d{4})-?K?W ?(\d{2})(?!\w)")  # "2026-KW14" in German
 YEARS_AHEAD = 10  # from today, to which a year of two digits may belong
-YEARS_NEAR = 2  # from a day, in which a year of two digits is read without a sign of a day
+YEARS_NEAR = 2  # from another, in which a year of two digits is read without a sign of a day
 
 
 def in_utc(moment: datetime) -> datetime:
@@ -36,10 +36,10 @@ def full_year(year: int, today: date) -> int:
     return year if year > 99 else latest - (latest - year) % 100
 
 
-def is_near_year(year: int, day: date) -> bool:
-    """Whether a year of two digits is near a day, as most such dates are: 3.10.12 is rather a
+def is_near_year(year: int, other: int) -> bool:
+    """Whether a year of two digits is near another year, as in most dates: 3.10.12 is rather a
     version."""
-    return abs(full_year(year, day) - day.year) <= YEARS_NEAR
+    return abs((year - other + 50) % 100 - 50) <= YEARS_NEAR
 
 
 def days_of_note(name: str, day: date) -> list[date]:

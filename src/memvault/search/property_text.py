@@ -57,15 +57,18 @@ def is_version(key: str) -> bool:
     return _VERSION_KEY.search(words_of_key(key)) is not None
 
 
-def day_of_property(key: str, value: str, near: date) -> date | None:
+def day_of_property(key: str, value: str, year: int) -> date | None:
     """The day that a property states; None if it states none.
 
-    As in a text, 3.10.12 is a day only near the day of its note, unless its key is one of a day.
+    As in a text, 3.10.12 is a day only near the year of its note, unless its key is one of a day.
+
+    Args:
+        year: of the note.
     """
     if is_version(key):
         return None
     match = _SHORT_YEAR.search(value)
-    if match is not None and not is_near_year(int(match[1]), near):
+    if match is not None and not is_near_year(int(match[1]), year):
         words = words_of_key(key)
         if not (_DAY_KEY.search(words) or YEARLY_KEY.search(words)):
             return None

@@ -86,13 +86,16 @@ class PropertyChooser:
         keys_of_kind: list[str] = []
         if asks_for_day(question):
             keys_of_kind = [
-                key for key, value in value_of.items() if day_of_property(key, value, memory.day)
+                key
+                for key, value in value_of.items()
+                if day_of_property(key, value, memory.day.year)
             ]
         elif asks_for_amount(question) or compares_numbers(question):
             keys_of_kind = [
                 key
                 for key, value in value_of.items()
-                if first_number(value) is not None and not day_of_property(key, value, memory.day)
+                if first_number(value) is not None
+                and not day_of_property(key, value, memory.day.year)
             ]
         elif terms_of(question) <= _terms_of_names(memory):
             return []

@@ -91,15 +91,16 @@ class NoteProperties:
         return {
             key: number
             for key, value in self.fields.items()
-            if (number := first_number(value)) is not None and self._day(key) is None
+            if (number := _number_of(key, value, self._year)) is not None
         }
 
-    def _day(self, key: str) -> date | None:
-        return day_of_property(key, self.fields[key], self.memory.day)
+    @cached_property
+    def _year(self) -> int:
+        return self.memory.day.year
 
     def has_day(self, key: str) -> bool:
         """Whether the value of a property is a day."""
-        return self._day(key) is not None
+        return day_of_property(key, self.fields[key], self._year) is not None
 
     def day_of_time(self, key: str, time: QuestionTime, *, is_named: bool) -> date | None:
         """The day of a property if it is of the time, or the first day of a year that is.
@@ -112,7 +113,7 @@ class NoteProperties:
             year = int(value)
             is_of_it = time.day_within(date(year, 12, 31)) is not None
             return time.day_within(date(year, 1, 1)) if is_of_it else None
-        day = self._day(key)
+        day = day_of_property(key, value, self._year)
         if day is None:
             return None
         return time.day_within(day, every_year=bool(YEARLY_KEY.search(key)))
@@ -226,6 +227,16 @@ def _names_of(memory: Memory) -> str:
 def terms_of_key(key: str) -> frozenset[int]:
     """The terms of a property's key."""
     return terms_of(words_of_key(key))
+
+
+@lru_cache(maxsize=MAX_VALUES)
+def _number_of(key: str, value: str, year: int) -> float | None:
+    """The number at the start of a property's value; None if there is none, or for a day.
+
+    Args:
+        year: of the note.
+    """
+    return first_number(value) if day_of_property(key, value, year) is None else None
 
 
 @lru_cache(maxsize=MAX_VALUES)

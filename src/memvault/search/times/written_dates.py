@@ -124,7 +124,7 @@ def _in_digits(written: str, calendar: Calendar) -> Span | None:
         if month > 12:
             month, day = day, month
     if year < 100:
-        if not is_near_year(year, calendar.today):
+        if not is_near_year(year, calendar.today.year):
             return None
         year = full_year(year, calendar.today)
     return Span(*[date(year, month, day)] * 2)
