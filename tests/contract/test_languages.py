@@ -110,6 +110,8 @@ def test_function_words_count_less_in_their_own_language_only() -> None:
         ("Wanneer komt de trein?", "dutch", "wanneer"),
         ("Почему не работает насос?", "russian", "почему"),
         ("Kiedy jest wizyta u dentysty?", "polish", "kiedy"),
+        ("Ile kosztował rower?", "polish", "ile"),
+        ("Komu dałem klucze?", "polish", "komu"),
     ],
 )
 def test_words_that_ask_are_function_words(question: str, language: str, asks: str) -> None:
