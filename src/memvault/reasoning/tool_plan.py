@@ -113,6 +113,14 @@ def _preparing_steps(
     if Need.CHECK in goal.needs and len(goal.text) >= MIN_REASONING_CHARS:
         params = {"reasoning_summary": goal.text}
         yield ToolCall("critique_context", params, "Find what speaks against what the goal states")
+    yield from _graph_steps(goal, trigger, recalled)
+
+
+def _graph_steps(
+    goal: Goal, trigger: Trigger, recalled: Sequence[NamedEntity]
+) -> Iterator[ToolCall]:
+    """Calls that follow the graph from what the goal names."""
+    scope = _scope(goal)
     if Need.CAUSE in goal.needs and goal.entities:
         params = {"action": goal.entities[0].id, "direction": _direction(goal.text)}
         yield ToolCall(
