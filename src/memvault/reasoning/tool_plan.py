@@ -137,10 +137,9 @@ def _graph_steps(
         yield ToolCall("graph_query", {"query": goal.text, **scope}, why)
     if trigger is Trigger.LOW_COHERENCE or len(goal.entities) == 1:
         for entity in (*goal.entities, *recalled)[:1]:
-            params = {"node_id": entity.id, "hops": 2, **scope}
             yield ToolCall(
                 "get_neighborhood",
-                params,
+                {"node_id": entity.id, "hops": 2, **scope},
                 f"See what {entity.name} is linked with: what was found is loosely connected"
                 if trigger is Trigger.LOW_COHERENCE
                 else f"The goal names {entity.name}: see what it is linked with",
