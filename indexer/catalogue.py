@@ -143,9 +143,14 @@ class Catalogue:
             self._store.delete(UNFLUSHED, list(flushed))
             self._unflushed -= flushed
 
-    def is_lost(self) -> bool:
-        """Whether the store has lost all records."""
-        return bool(self._records) and self._store.count(NAMESPACE) == 0
+    def has_lost_records(self) -> bool:
+        """Whether the store has fewer records than were written.
+
+        A server that lost its data may have new records since. During a commit that removes
+        records, this may be true for a moment.
+        """
+        known = len(self._records)  # before the count, since a commit writes to the store first
+        return self._store.count(NAMESPACE) < known
 
     def reload(self, paths: Collection[str] | None) -> set[str]:
         """Read these records again (all, if None) after another process wrote them.

@@ -86,11 +86,12 @@ class Comparison:
         return not self._differs(stat)
 
     def has_lost_an_index(self) -> bool:
-        """Whether a store is empty although notes were indexed (a server lost its data)."""
+        """Whether a server lost its data: a store is empty although notes were indexed, or lacks
+        some of their records."""
         return bool(len(self.catalogue)) and (
             self.stores.vectors.count() == 0
             or self.stores.graph.counts()[0] == 0
-            or self.catalogue.is_lost()
+            or self.catalogue.has_lost_records()
         )
 
     def mismatch(self) -> Mismatch:

@@ -31,6 +31,25 @@ os.environ["MEMVAULT_LIMITS__ANSWER_SECONDS"] = "60"
 
 # Files that one process runs, and what it has then to start or import only once.
 TOGETHER = {
+    "engines": (  # that are forked from a process which takes 5 s to start
+        "tests/integration/test_bridge.py",
+        "tests/integration/test_cli.py",
+        "tests/integration/test_client_sessions",
+        "tests/integration/test_core_edge_cases",
+        "tests/integration/test_crash",
+        "tests/integration/test_engine",
+        "tests/integration/test_forgetting_crash",
+        "tests/integration/test_full_disk",
+        "tests/integration/test_hook_command",
+        "tests/integration/test_operations_crash",
+        "tests/integration/test_other_users",
+        "tests/integration/test_resources",
+        "tests/integration/test_startup",
+        "tests/newcomer/test_a_vault_of_ones_own",
+        "tests/unit/test_activity",
+        "tests/unit/test_files",
+        "tests/unit/test_journal",
+    ),
     "servers": (
         "tests/contract/",
         "tests/integration/test_server_",

@@ -181,7 +181,7 @@ def test_ec_core_007_a_damaged_database_is_said_and_mended_by_the_next_start(tmp
 
 
 def test_ec_core_008_an_engine_that_may_not_write_its_indexes_says_where_and_what_it_needs(
-    tmp_path, vault_folder
+    tmp_path, vault_folder, forked_engines
 ):
     taken = tmp_path / "taken"
     taken.write_text("a file where a folder should be")

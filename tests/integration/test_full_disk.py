@@ -36,6 +36,7 @@ from memvault.text.encoders.embedding_cache import EmbeddingCache
 from memvault.vault.version_store import VersionStore
 from tests.integration.caller import the_person
 from tests.integration.test_fading import ME, SESSION, TEXT, World
+from tests.integration.tiny_engine import environment
 from tests.snapshot import differences, snapshot
 from tests.waiting import until
 
@@ -244,7 +245,7 @@ def test_a_disk_too_full_to_open_the_indexes_on_is_said(
 
 
 def test_an_engine_without_room_for_its_address_says_so_and_so_does_its_client(
-    mount: Mount, vault_folder: Path
+    mount: Mount, vault_folder: Path, forked_engines: None
 ) -> None:
     disk = mount("disk", "-t", "tmpfs", "-o", "size=64k", "tmpfs")
     state = StateFolder.of_vault(vault_folder, disk)
@@ -255,7 +256,7 @@ def test_an_engine_without_room_for_its_address_says_so_and_so_does_its_client(
     for command in ("serve", "search words"):
         ran = subprocess.run(
             [sys.executable, "-m", "memvault.cli", f"--vault={vault_folder}", *command.split()],
-            env={**os.environ, "MEMVAULT_STATE": str(disk)},
+            env={**environment(), "MEMVAULT_STATE": str(disk)},
             capture_output=True,
             text=True,
             check=False,

@@ -131,6 +131,19 @@ def test_a_small_vault_says_what_it_does_not_know(searcher: Searcher) -> None:
     assert result.notice.count(".md)") == 3, "the nearest are named"
 
 
+@pytest.mark.parametrize("folder", ["20 Recipes", "10-19 Recipes", "03. recipes", "🍲 Recipes"])
+def test_numbers_and_signs_that_sort_folders_are_no_part_of_their_names(
+    searcher: Searcher, indexer: Indexer, write: Write, folder: str
+) -> None:
+    recipes = [f"{folder}/{name}.md" for name in ("Barley soup", "Plum cake")]
+    for path in recipes:
+        write(path, "For four.\n")
+        write(f"03 March/{path[-8:]}", "The recipes are in the green book.\n")
+    indexer.scan()
+    assert sorted(paths(searcher, "List all recipes")) == recipes
+    assert "march" not in indexer.catalogue.groups()
+
+
 def test_a_question_for_all_of_a_folder_or_a_tag_gets_them(
     searcher: Searcher, indexer: Indexer, write: Write
 ) -> None:

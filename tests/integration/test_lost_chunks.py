@@ -1,10 +1,13 @@
-"""A long note of which an index lost some chunks is indexed again at the next start."""
+"""A note of which an index lost chunks, or its record, is indexed again."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
+from indexer.catalogue import NAMESPACE
 from indexer.doctor import examine
+from indexer.indexer import Indexer
 from mcp_server.runtime.container import Container
 from tests.integration.small_vault import opened
 
@@ -29,3 +32,17 @@ def test_a_note_that_lost_some_of_its_chunks_gets_them_back(tmp_path: Path) -> N
     assert not [each for each in examine(container.live.indexer) if each.severity == "error"]
     assert container.live.indexer.scan().indexed == 0
     container.close()
+
+
+def test_records_that_were_lost_before_others_were_written_are_written_again(
+    indexer: Indexer, write: Callable[..., Path]
+) -> None:
+    """As when Redis restarts empty, and a note is saved before anyone notices."""
+    write("Shed.md", "It is blue.\n")
+    indexer.scan()
+    indexer.stores.keyvalue.delete(NAMESPACE, ["Shed.md"])
+    write("House.md", "It is red.\n")
+    indexer.index(["House.md"])
+    indexer.scan()
+    assert {path for path, _ in indexer.stores.keyvalue.items(NAMESPACE)} == {"Shed.md", "House.md"}
+    assert indexer.scan().indexed == 0

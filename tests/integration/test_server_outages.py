@@ -25,7 +25,7 @@ from tests.integration.server_stores import local_qdrant, open_one, server_setti
 from tests.servers import redis
 from tests.servers.process import ServerProcess
 from tests.servers.proxy import Proxy
-from tests.waiting import until
+from tests.waiting import PATIENCE_SECONDS, until
 
 __all__ = ["local_qdrant", "open_one", "server_settings"]
 NOTES = {
@@ -99,8 +99,13 @@ def test_slow_servers_are_waited_for_and_too_slow_ones_are_not(
     open_one: Callable[..., Container],
     proxied: tuple[Settings, Proxy, Proxy],
     vault_folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     settings, graph, keyvalue = proxied
+    patience = graph_store.READ_SECONDS
+    # A busy machine, too, is waited for.
+    monkeypatch.setattr(graph_store, "READ_SECONDS", LONGEST)
+    monkeypatch.setattr(keyvalue_store, "TIMEOUT_SECONDS", LONGEST)
     container = open_one(settings, "own")
     container.start()
     caller = Caller(container)
@@ -110,13 +115,14 @@ def test_slow_servers_are_waited_for_and_too_slow_ones_are_not(
     stored = quickly(caller, "store_memory", content="The [[Kestrel]] leaks.", rationale=WHY)
     assert "notice" not in stored and container.live.catalogue.by_path(stored["path"])
     graph.delay = 30.0
+    monkeypatch.setattr(graph_store, "READ_SECONDS", patience)
     recalled = quickly(caller, "recall_memory", query="varnished boats")
     assert recalled["nodes"][0]["title"] == "Kestrel"
     until(lambda: health(container).get("not_answering", []) == ["Neo4j"])
     late = quickly(caller, "store_memory", content="Its mast is new.", rationale=WHY)
     assert "Neo4j" in late["notice"] and (vault_folder / late["path"]).exists()
     graph.delay = keyvalue.delay = 0.0
-    until(lambda: container.live.catalogue.by_path(late["path"]), 30)
+    until(lambda: container.live.catalogue.by_path(late["path"]))
     until(lambda: well(container))
 
 
@@ -182,7 +188,7 @@ def test_a_graph_without_disk_keeps_what_it_has_and_takes_the_rest_later(
     finally:
         neo4j_server.kill()  # a database that could not write its log wants to be started anew
         neo4j_server.start()
-    until(lambda: len(container.live.catalogue) == 4, 30)
+    until(lambda: len(container.live.catalogue) == 4)
     until(lambda: well(container))
     assert container.live.stores.graph.counts()[0] == 5
 
@@ -202,15 +208,15 @@ def test_servers_lost_in_the_middle_of_a_scan_lose_nothing(
     container.live.indexer.on_batch.append(lambda notes, seconds: halfway.set())
     starting = threading.Thread(target=container.start)
     starting.start()
-    assert halfway.wait(20)
+    assert halfway.wait(PATIENCE_SECONDS)
     redis_server.kill()
     neo4j.close()
     until(lambda: health(container)["status"] == "degraded")
     assert set(health(container).get("not_answering", [])) <= {"Redis", "Neo4j"}
     redis_server.start()
     neo4j.start()
-    starting.join(30)
-    until(lambda: container.live.stores.keyvalue.count("notes") == 120, 40)
+    starting.join(PATIENCE_SECONDS)
+    until(lambda: container.live.stores.keyvalue.count("notes") == 120)
     until(lambda: well(container))
     assert container.live.stores.graph.counts() == (120, 119)  # the first links to itself
     assert set(container.live.stores.vectors.note_ids()) == {

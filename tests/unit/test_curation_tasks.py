@@ -29,6 +29,7 @@ from memvault.curation.tasks.note_wording import (
 )
 from memvault.model.change import CurationTask
 from memvault.model.memory import Lifecycle, Memory, id_of_path
+from memvault.model.provenance import Provenance
 from memvault.vault.frontmatter.properties import memory_of
 from memvault.vault.parse import parse_note
 
@@ -238,6 +239,15 @@ def test_a_fact_that_names_no_day_ages_from_when_it_was_saved():
     saved = NOW - STALE_AFTER - timedelta(days=1)
     found = memory_of(parse_note("Fact.md", b"---\ntype: fact\n---\nSeven."), fallback_time=saved)
     assert stale(NoteFacts(found, saved)) is not None
+
+
+def test_an_old_note_without_a_date_is_not_outdated_because_a_client_edited_it():
+    note, old = parse_note("Boat.md", b"---\nstatus: ready\n---\nThe boat."), NOW - 2 * STALE_AFTER
+    edited = Provenance(mtime_ns=int(old.timestamp() * 1e9))
+    for provenance in (Provenance(), edited):
+        found = memory_of(note, fallback_time=old).model_copy(update={"provenance": provenance})
+        saved = NOW if provenance is edited else old
+        assert ages_from(NoteFacts(found, saved), states_value=True) is None
 
 
 def test_an_important_stale_fact_comes_before_others():

@@ -133,6 +133,7 @@ def test_links_are_not_followed_out_of_the_vault_nor_around_in_it(tmp_path: Path
     (vault.root / "dead.md").symlink_to(vault.root / "nothing.md")
 
     assert walked(vault) == ["a.md", "b/c.md"]
+    assert sorted(vault.problems) == ["out", "out.md"]  # what is not read is named
     for path in ["out.md", "out/secret.md"]:
         with pytest.raises(OutsideVault):
             vault.read(path)
@@ -143,6 +144,9 @@ def test_links_are_not_followed_out_of_the_vault_nor_around_in_it(tmp_path: Path
         create(vault, "out/dir", "new", b"x")
     assert not vault.is_note("again.md")
     assert not vault.is_note("b/up/a.md")
+    (vault.root / ".memvaultignore").write_text("out\nout.md\n")
+    assert walked(vault) == ["a.md", "b/c.md"]
+    assert not vault.problems
     assert (outside / "secret.md").read_text() == "no"
     assert sorted(path.name for path in outside.rglob("*")) == ["dir", "secret.md", "x.md"]
 

@@ -124,6 +124,8 @@ def test_a_question_may_ask_for_all_notes_of_a_type(question: str, kind: str | N
         ("Zeig mir alle Rezepte", "Rezept"),
         ("Liste alle Bücher auf", "Buch"),
         ("Покажи все рецепты", "рецепт"),
+        ("Pokaż wszystkie książki", "książka"),
+        ("Wymień wszystkie koncerty", "koncert"),
         ("レシピをすべて見せて", "レシピ"),
         ("列出所有食谱", "食谱"),
         ("Zeig mir Rezepte mit Kürbis", None),
@@ -135,7 +137,7 @@ def test_a_question_may_ask_for_all_notes_of_a_type(question: str, kind: str | N
 )
 def test_a_list_may_be_asked_for_in_other_languages(question: str, kind: str | None) -> None:
     kinds = ["recette", "livre", "ricetta", "libro", "receta", "receita", "Rezept", "Buch"]
-    kinds += ["рецепт", "レシピ", "食谱"]
+    kinds += ["książka", "koncert", "рецепт", "レシピ", "食谱"]
     assert type_asked_for(question, lambda: kinds) == kind
 
 

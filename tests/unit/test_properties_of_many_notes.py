@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
@@ -12,6 +12,8 @@ from memvault.model.memory import Lifecycle, Memory, id_of_path
 from memvault.search.lists.note_properties import QuickTexts
 from memvault.search.lists.property_questions import PropertyAnswer, PropertyQuestion
 from memvault.search.property_text import KeysByNearness
+from memvault.search.times.question_time import QuestionTime
+from memvault.search.times.time_spans import Calendar
 from memvault.stores.keyvalue.sqlite import SqliteKeyValueStore
 from memvault.text.encoders.embedding import Embedder
 
@@ -21,7 +23,7 @@ TODAY = date(2026, 3, 1)
 
 @pytest.fixture(scope="module")
 def catalogue(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Catalogue]:
-    """Parcels of which every hundredth did not arrive, and one is heavy."""
+    """Parcels of 50 days, of which every hundredth did not arrive, and one is heavy."""
     store = SqliteKeyValueStore(tmp_path_factory.mktemp("parcels") / "keyvalue.sqlite")
     catalogue = Catalogue(store)
     catalogue.commit(record(number) for number in range(PARCELS))
@@ -31,18 +33,20 @@ def catalogue(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Catalogue]:
 
 def record(number: int) -> NoteRecord:
     path = f"post/Parcel {number}.md"
+    sent = {"sent": "2025-12-24"} if number == 59 else {}
     memory = Memory(
         id=id_of_path(path),
         path=path,
         title=f"Parcel {number}",
         lifecycle=Lifecycle.PERMANENT,
-        created_at=datetime(2026, 1, 1, tzinfo=UTC),
+        created_at=datetime(2026, 1, 1, tzinfo=UTC) + timedelta(number % 50),
         type="parcel",
         metadata={
             "arrived": bool(number % 100),
             "weight": 90 if number == 7 else number % 5,
-            "carrier": "mule" if number == 8 else "van",
-        },
+            "carrier": "mule" if number in (8, 40, 59) else "van",
+        }
+        | sent,
     )
     return NoteRecord(memory=memory, size=1, mtime_ns=1, format=FORMAT)
 
@@ -53,7 +57,8 @@ Ask = Callable[[str], PropertyAnswer]
 @pytest.fixture
 def ask(catalogue: Catalogue, embedder: Embedder) -> Ask:
     def answer(question: str) -> PropertyAnswer:
-        read = PropertyQuestion.read(question, None, catalogue, TODAY)
+        time = QuestionTime.read(question, Calendar(TODAY))
+        read = PropertyQuestion.read(question, time, catalogue, TODAY)
         assert read is not None
         return read.answer(catalogue, KeysByNearness(embedder), QuickTexts())
 
@@ -65,7 +70,7 @@ def numbers(answer: PropertyAnswer) -> list[int]:
 
 
 def test_a_value_is_found_among_thousands_of_notes(ask: Ask) -> None:
-    assert numbers(ask("Which parcels are by mule?")) == [8]
+    assert numbers(ask("Which parcels are by mule?")) == [40, 59, 8]
     assert numbers(ask("Which parcels have a weight over 50?")) == [7]
     assert numbers(ask("Which parcel has the largest weight?"))[0] == 7
 
@@ -84,3 +89,11 @@ def test_what_a_property_calls_false_is_not_so(ask: Ask, question: str) -> None:
 
 def test_a_note_that_the_question_names_stays_though_it_says_no(ask: Ask) -> None:
     assert numbers(ask("Has parcel 100 arrived?")) == [100]
+
+
+def test_notes_with_a_property_are_of_their_own_day_unless_a_property_says_one(ask: Ask) -> None:
+    assert numbers(ask("Which parcels are by mule in January 2026?")) == [8]
+    assert numbers(ask("Which parcels are by mule in February 2026?")) == [40]
+    assert numbers(ask("Which parcels are by mule in December 2025?")) == [59]
+    assert numbers(ask("Which parcel had the largest weight in January 2026?"))[0] == 7
+    assert 7 not in numbers(ask("Which parcel had the largest weight in February 2026?"))

@@ -36,6 +36,8 @@ def split(text: str, protected: tuple[tuple[int, int], ...] = ()) -> list[str]:
         ["Pa woont op afd. Berk, k. 12, sinds 4 febr. 2026.", "Mw. Vos voert de duiven."],
         ["Dña. Remedios vive en la Avda. Portugal, núm. 5.", "Tel. 985 11 22 09."],
         ["Via Roma, n. 4, cap. 2.", "Il Dott. Bianchi viene."],
+        ["Mieszka tu p. Wrona, ul. Długa 4, tel. 602, ok. 3 km od św. Anny.", "Ma psa."],
+        ["Call Ann, ext. 77, load max. 12 t, see op. 9.", "It is ok.", "Then go."],
         ["ул. Ленина, д. 5, кв. 12.", "Потом домой."],
         ["Sie wohnt im 2. Stock.", "Am Ende waren es 12.", "Ende."],
         ["19.12. Konzert in der Kirche.", "Es beginnt um 16 Uhr."],

@@ -329,6 +329,10 @@ def test_a_weekday_makes_a_day_without_its_month_certain(text: str, days: list[d
             "Lift: 29 maart 2026, 4 febr. 2027, 3 dic. 2025",
             [date(2025, 12, 3), date(2026, 3, 29), date(2027, 2, 4)],
         ),
+        (
+            "próba 5 września 2026 r., koncert 12 grudnia 2026",
+            [date(2026, 9, 5), date(2026, 12, 12)],
+        ),
     ],
 )
 def test_a_note_names_days_as_they_are_written_elsewhere(text: str, days: list[date]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import math
+import re
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import date as datetime_date
@@ -26,6 +27,7 @@ from pydantic import (
 
 from memvault.model.formats import Fields, StorageFormat
 from memvault.model.moments import day_of, days_of_note
+from memvault.model.months import NAMED_MONTHS
 from memvault.model.note import Vector
 from memvault.model.provenance import Provenance
 
@@ -67,6 +69,10 @@ FOLDER_LIFECYCLES = {
 }
 
 
+# Numbers and signs before a folder's name: "20 Projects", "10-19 Finance", "📁 Projects".
+_SORTED_BY = re.compile(r"^[\W_]*(?:\d{1,3}[\W_]+)*(?=[^\W\d_])")
+
+
 class Memory(BaseModel, frozen=True):
     """A note's metadata. One note is one memory.
 
@@ -105,12 +111,13 @@ class Memory(BaseModel, frozen=True):
     @property
     def groups(self) -> frozenset[str]:
         """The names by which the note belongs with others, in small letters: its tags, and its
-        folder, unless that only says its lifecycle or its day."""
+        folder, without what sorts it, unless that only says its lifecycle or its day."""
         folder = PurePosixPath(self.path).parent.name.casefold()
+        name = _SORTED_BY.sub("", folder)
         tags = (tag.casefold() for tag in self.tags)
-        if not folder or folder in FOLDER_LIFECYCLES or folder[0].isdigit():
+        if not name or folder in FOLDER_LIFECYCLES or name[0].isdigit() or name in NAMED_MONTHS:
             return frozenset(tags)
-        return frozenset((folder, *tags))
+        return frozenset((name, *tags))
 
     @property
     def moment(self) -> datetime:

@@ -1,4 +1,4 @@
-"""The names of months, in English and in seven other languages."""
+"""The names of months, in English and in eight other languages."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ MONTHS = {
     for number, name in enumerate(names)
     if name
 }
-# January to December in German, French, Spanish, Italian, Portuguese, Dutch and Russian, each with
-# its words for "in" before a month. Abbreviations that are words elsewhere are left out ("set",
-# "out", "ago", "gen", "mag").
+# January to December in German, French, Spanish, Italian, Portuguese, Dutch, Polish and Russian,
+# each with its words for "in" before a month. Abbreviations that are words elsewhere are left out
+# ("set", "out", "ago", "gen", "mag").
 _MONTHS_ELSEWHERE = (
     ("im", "januar|jänner februar|febr märz|mrz april mai juni juli august september oktober|okt"
      " november dezember|dez"),
@@ -26,6 +26,11 @@ _MONTHS_ELSEWHERE = (
      " dezembro|dez"),
     ("in", "januari februari|febr maart|mrt april mei juni juli augustus september oktober|okt"
      " november december"),
+    ("w we", "styczeń|stycznia|styczniu luty|lutego|lutym marzec|marca|marcu"
+     " kwiecień|kwietnia|kwietniu maj|maja|maju czerwiec|czerwca|czerwcu lipiec|lipca|lipcu"
+     " sierpień|sierpnia|sierpniu wrzesień|września|wrześniu"
+     " październik|października|październiku|paź listopad|listopada|listopadzie"
+     " grudzień|grudnia|grudniu"),
     ("в во", "январь|января|январе|янв февраль|февраля|феврале|февр|фев март|марта|марте"
      " апрель|апреля|апреле|апр май|мая|мае июнь|июня|июне июль|июля|июле"
      " август|августа|августе|авг сентябрь|сентября|сентябре|сент октябрь|октября|октябре|окт"

@@ -75,6 +75,7 @@ def day_of_property(key: str, value: str, year: int) -> date | None:
     return day_of_value(value)
 
 
+@lru_cache(maxsize=20_000)
 def day_of_value(value: str) -> date | None:
     """The day that a value states under a key of a day; None if it states none."""
     moment = read_date(value)

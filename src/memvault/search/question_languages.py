@@ -12,7 +12,7 @@ from memvault.search.times.time_words import ASKING, WORDS
 from memvault.stores.vectors.languages import function_words_by_language, is_function_word
 from memvault.text.words import STOP_WORDS, without_accents
 
-_LATIN = ("german", "french", "spanish", "italian", "portuguese", "dutch")
+_LATIN = ("german", "french", "spanish", "italian", "portuguese", "dutch", "polish")
 UNSPACED = ("japanese", "chinese")
 
 

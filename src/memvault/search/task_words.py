@@ -9,7 +9,8 @@ from memvault.search.question_languages import UNSPACED, languages_of
 from memvault.text.words import composed, without_accents
 
 _TO_DO = re.compile(
-    r"\b(?:(?:to|need|must|should)[- ](?:i )?dos?|to get done|need to|todos?|tasks?|overdue)\b",
+    r"\b(?:(?:to|need|must|should)[- ](?:i )?dos?|to get done|need to|todos?|tasks?|overdue|"
+    r"what(?:['’]?s| is| remains)? (?:still open|(?:still )?(?:outstanding|pending|unfinished)))\b",
     re.I,
 )
 _LIST = re.compile(r"\bto-?do[- ]?list|\bto-dos\b", re.I)  # as other languages say it, too
@@ -21,10 +22,12 @@ _NO_LIST = re.compile(
 )
 # Words of other languages for tasks and their states, which passages have in English.
 _WORDS = {
-    "task": "aufgabe tâche tarea compito compiti tarefa taak taken задач タスク 任务 待办",
+    "task": "aufgabe tâche tarea compito compiti tarefa taak taken zadan zadań задач "
+    "タスク 任务 待办",
     "open": "offen erledigen ouverte restant pendient abiert aperti pendente abert openstaand "
-    "открыт 未完了 未完 待办",
-    "done": "erledigt terminée hechas completad fatti feitas concluíd gedaan сделан 完了 已完成",
+    "otwart zaległ открыт 未完了 未完 待办",
+    "done": "erledigt terminée hechas completad fatti feitas concluíd gedaan "
+    "zrobion wykonan ukończon zakończon сделан 完了 已完成",
 }
 _ENGLISH_TOO = "taken"
 # How other languages ask what is to do: "to do", or a word for "must" and one for "do"; "not",
@@ -74,6 +77,16 @@ _ASKING = {
         "must": "moet moeten zou", "do": "doen gebeuren", "not": "niet",
         "how": "hoe waarom waar kan wat_is_een",
         "said of tasks": "staan staat blijft blijven over gedaan lijst",
+    },
+    "polish": {
+        "to do": "do_(?:zrobienia|załatwienia|wykonania) zaległ(?:e|ych)",
+        "must": "muszę musimy mam mamy trzeba należy powinienem powinnam powinniśmy zostało",
+        "do": "zrobić robić załatwić wykonać",
+        "not": "nie niezrobion\\w* niewykonan\\w* nieukończon\\w* niezakończon\\w*",
+        "how": "jak dlaczego czemu gdzie czy_mogę co_to_jest",
+        "said of tasks": "zostało zostały zrobić zrobienia załatwić załatwienia wykonać muszę "
+        "musimy mam mamy trzeba należy powinienem powinnam zrobione niezrobione wykonane "
+        "niewykonane zaległe liście lista jeszcze",
     },
     "russian": {
         "to do": "что_делать просрочен\\w*",

@@ -39,8 +39,8 @@ def decode(data: bytes, max_bytes: int) -> Decoded:
     if len(data) > max_bytes:
         cut = data.rfind(b"\n", 0, max_bytes) + 1
         warnings.append(
-            f"only the first {max_bytes / 1e6:.0f} MB of {len(data) / 1e6:.0f} MB are indexed; "
-            "split the note to index all of it"
+            f"it is longer than {max_bytes / 1e6:.3g} MB, and what comes after these is not "
+            f"indexed ({len(data) - max_bytes:,} bytes); split the note to index all of it"
         )
         data = data[: cut or max_bytes]
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memvault.vault.documents import is_document
-from memvault.vault.ignore import IgnoreRules, is_link
+from memvault.vault.ignore import IGNORE_FILE, IgnoreRules, is_link
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,7 @@ class NoteWalk:
                 path = f"{folder}/{entry.name}" if folder else entry.name
                 try:
                     if is_link(entry):
+                        self._record_link(path, entry)
                         continue
                     if entry.is_dir():
                         if not self._ignore.excludes_folder(path):
@@ -62,6 +63,18 @@ class NoteWalk:
             folders.extend(reversed(subfolders))
         if self._ignore.problem:
             self.problems["."] = self._ignore.problem
+
+    def _record_link(self, path: str, entry: os.DirEntry[str]) -> None:
+        """Record a link to a folder or a note outside the vault, which the person may miss."""
+        link = Path(entry.path)
+        excludes = self._ignore.excludes_folder if link.is_dir() else self._ignore.excludes_file
+        if not link.exists() or not is_unicode(path) or excludes(path):
+            return
+        if not link.resolve().is_relative_to(self._root.resolve()):
+            self.problems[path] = (
+                "it is a link out of the vault, and what it leads to is not read; move that into "
+                f"the vault, or list the link in {IGNORE_FILE}"
+            )
 
     def is_too_large(self, stat: NoteStat) -> bool:
         """Whether this is a document with more bytes than are read."""

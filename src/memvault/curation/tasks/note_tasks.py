@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from itertools import islice
 
 from memvault.curation.changes.client_limits import Excess
@@ -116,7 +116,7 @@ def ages_from(facts: NoteFacts, *, states_value: bool = False) -> datetime | Non
     memory = facts.memory
     goes_stale = memory.type in FACTS or kind_of(memory) == NodeKind.DECISION
     if states_value and memory.date is None and memory.type not in RECORDS:
-        goes_stale = goes_stale or last_confirmed(facts) != facts.saved
+        goes_stale = goes_stale or _names_day(facts)
     is_kept = memory.pinned or memory.lifecycle is Lifecycle.EPHEMERAL or is_archived(memory.path)
     return last_confirmed(facts) if goes_stale and not is_kept else None
 
@@ -136,17 +136,29 @@ def outdated(memory: Memory, confirmed: datetime, now: datetime) -> CurationTask
 
 
 def last_confirmed(facts: NoteFacts) -> datetime:
-    """The latest day in the note's properties, else the day on which it was saved."""
+    """The latest day in the note's properties, else the day on which the person saved it."""
     memory = facts.memory
     # A note that does not say when it was created counts as created when it was saved.
     created = memory.created_at if memory.created_at != facts.saved else None
-    stated = [created, memory.date]
-    stated += [
+    stated = [created, memory.date, *_days_confirmed(memory)]
+    return max((day for day in stated if day is not None), default=facts.saved)
+
+
+def _names_day(facts: NoteFacts) -> bool:
+    """Whether the note states when it was created or confirmed, or when it happened."""
+    memory, saved = facts.memory, {facts.saved}
+    if (first_saved := memory.provenance.mtime_ns) is not None:  # a client changed it since
+        saved.add(datetime.fromtimestamp(first_saved / 1e9, tz=UTC))
+    is_stated = memory.created_at not in saved or memory.date is not None
+    return is_stated or any(_days_confirmed(memory))
+
+
+def _days_confirmed(memory: Memory) -> Iterator[datetime | None]:
+    return (
         read_date(value)
         for key, value in memory.metadata.items()
         if key.casefold() in _CONFIRMED_KEYS
-    ]
-    return max((day for day in stated if day is not None), default=facts.saved)
+    )
 
 
 UNTOUCHED_AFTER = timedelta(days=365)

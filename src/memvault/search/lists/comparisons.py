@@ -181,6 +181,7 @@ def minutes_in(text: str) -> float | None:
     return next((_MINUTES[word] for word in words if word in _MINUTES), None)
 
 
+@lru_cache(maxsize=20_000)
 def first_number(value: str) -> float | None:
     """The number at the start of a value: "1,200 EUR", "€ 1.200,50", "3.5", "2k"."""
     match = _FIRST_NUMBER.match(value)

@@ -28,7 +28,7 @@ _LATEST = re.compile(
     r"(?:bring|get) me up to (?:date|speed)|(?:what'?s|what is|anything|something) new|"
     r"(?:was|were|am|are) (?:i|we) (?:\w+ly )?(?:working|doing)|"
     r"gibt es (?:etwas )?neues|novità|novedades|novidades|(?:hay|algo) (?:de )?nuevo|"
-    r"há de novo|(?:wat is er|iets) nieuws?|что нового|"
+    r"há de novo|(?:wat is er|iets) nieuws?|что нового|co nowego|"
     r"letzte[nrs]? (?:mal|gespräch|sitzung|unterhaltung)|"
     r"quoi de neuf|dernière (?:fois|conversation|séance)|"
     r"última (?:vez|conversa|conversación|sesión)|ultima (?:volta|conversazione|sessione))\b",
@@ -44,7 +44,7 @@ _PERSON = re.compile(
     r"(?:user|my|personal) (?:profile|details|info(?:rmation)?|background|facts)|"
     r"über mich|wer bin ich|von mir|(?:sur|de) moi|qui suis je|(?:sobre|de) m[ií]|quién soy|"
     r"(?:su )?di me|chi sono|(?:sobre|de) mim|quem sou eu|(?:over|van) mij|wie ben ik|обо мне|"
-    r"про меня|кто я)\b|私(?:のこと|について)|关于我|我是谁",
+    r"про меня|кто я|o mnie|kim jestem)\b|私(?:のこと|について)|关于我|我是谁",
     re.I,
 )
 _PERSON_WORDS = (  # in the form of `str.casefold`
@@ -52,13 +52,13 @@ _PERSON_WORDS = (  # in the form of `str.casefold`
     "background personal user memories please basic key important weisst alles erzähl weißt kennst "
     "erinnerst sais savez connais souviens rappelles parle raconte sabes conoces recuerdas cuenta "
     "cuéntame háblame sai conosci ricordi parlami raccontami sabe conhece lembra conta fala weet "
-    "kent herinner vertel знаешь помнишь расскажи"
+    "kent herinner vertel wiesz pamiętasz opowiedz знаешь помнишь расскажи"
 )
 _LIST_WORDS = "existing got have keep kept know known made own recorded stored taken total use"
 _ALL = re.compile(
     r"\b(?:all|every|each|list|how many|count|alle[rn]?|liste|wie viele|tou(?:s|tes)|"
     r"combien d(?:e|['’])|tod[oa]s|lista|cuánt[oa]s|quant(?:[ei]|[oa]s)|tutt[ie]|elenca|lijst|"
-    r"все[хм]?|список)\b|全て|すべて|全部|一覧|いくつ|所有|列出",
+    r"wszystk\w+|wymień|wypisz|ile|ilu|все[хм]?|список)\b|全て|すべて|全部|一覧|いくつ|所有|列出",
     re.I,
 )
 _SINGLE_LETTER = re.compile(

@@ -98,6 +98,10 @@ class NoteProperties:
     def _year(self) -> int:
         return self.memory.day.year
 
+    def has_day(self, key: str) -> bool:
+        """Whether the value of a property is a day."""
+        return day_of_property(key, self.fields[key], self._year) is not None
+
     def day_of_time(self, key: str, time: QuestionTime, *, is_named: bool) -> date | None:
         """The day of a property if it is of the time, or the first day of a year that is.
 

@@ -31,7 +31,7 @@ from memvault.search.order import latest_first
 from memvault.search.property_text import KeysByNearness, terms_of
 from memvault.search.question_languages import is_name_in
 from memvault.search.scope import MemoryLookup
-from memvault.search.times.question_time import NEWEST, QuestionTime
+from memvault.search.times.question_time import NEWEST, QuestionTime, says_its_day
 from memvault.search.times.time_question_words import words_beyond
 from memvault.text.words import STOP_WORDS, composed, some_words
 
@@ -52,7 +52,7 @@ _EVENT_WORDS = (
 )
 _NEGATED = re.compile(
     r"\b(?:not|never|without|nicht|kein\w*|ohne|pas|jamais|sans|non|senza|no|sin|não|sem|niet|geen|"
-    r"zonder|не|без)\b|n['’]t\b",
+    r"zonder|nie|bez|не|без)\b|n['’]t\b",
     re.IGNORECASE,
 )
 _YET_WORDS = (
@@ -60,7 +60,7 @@ _YET_WORDS = (
 )
 _ASKS_COUNT = re.compile(
     r"\b(?:how many|number of|count|wie ?viele|combien|cuánt[oa]s|quant[ie]|quant[oa]s|hoeveel|"
-    r"сколько)\b|いくつ|多少|几",
+    r"ile|ilu|сколько)\b|いくつ|多少|几",
     re.IGNORECASE,
 )
 _UN_PREFIX = re.compile(r"\bun(\w{3,})", re.IGNORECASE)
@@ -342,11 +342,12 @@ class PropertyQuestion:
         keys = [key for key in keys if key in note.numbers and self._is_within(note, key)]
         if self.limits is not None and not keys:
             return None
-        if self.time is not None:
-            return self._days_until(note)
+        day = self._day_of_time(note) if self.time is not None else date.min
+        if day is None:
+            return None
         if self.order:
             return -self.order * max(note.numbers[key] for key in keys) if keys else None
-        return 0.0
+        return float(day.toordinal())
 
     def _is_within(self, note: NoteProperties, key: str) -> bool:
         """Whether a number of the note is within the limits, if there are any."""
@@ -354,13 +355,15 @@ class PropertyQuestion:
             note.numbers[key], f"{key} {note.fields[key]}"
         )
 
-    def _days_until(self, note: NoteProperties) -> float | None:
-        """The first day of the properties that are named, or of all, that is of the time, as a
-        number; None without one."""
+    def _day_of_time(self, note: NoteProperties) -> date | None:
+        """The first day of the properties that are named, or of all, that is of the time; if none
+        of them is a day, that of the note itself. None without one."""
         assert self.time is not None
         keys, named = note.words_by_key or note.fields, bool(note.words_by_key)
-        days = (note.day_of_time(key, self.time, is_named=named) for key in keys)
-        return min((float(day.toordinal()) for day in days if day is not None), default=None)
+        days = [note.day_of_time(key, self.time, is_named=named) for key in keys]
+        if not any(map(note.has_day, keys)) and says_its_day(note.memory):
+            days += map(self.time.day_within, note.memory.days)
+        return min((day for day in days if day is not None), default=None)
 
 
 def _with_not(question: str, memories: MemoryLookup) -> str:

@@ -1,4 +1,4 @@
-"""The names of days, months, units and times near today in nine languages.
+"""The names of days, months, units and times near today in ten languages.
 
 They are those of Unicode CLDR, as the package dateparser lists them.
 """

@@ -1,7 +1,7 @@
 """Time expressions of a text: cut out of a question, or found in a note, as spans of days.
 
-Reads English times relative to today, ISO dates, days and months named in seven other languages,
-and in questions the times of nine languages (`time_translation`). `expression_spans` has their
+Reads English times relative to today, ISO dates, days and months named in eight other languages,
+and in questions the times of ten languages (`time_translation`). `expression_spans` has their
 days.
 """
 
@@ -53,7 +53,7 @@ EventDay = Callable[[str], date | None]
 _YEAR_AT_END = re.compile(r"\b(?:\d{4}|(?:last|this|next) year)$", re.I)
 _BARE_DAY = re.compile(r"(\d{1,2})(?:st|nd|rd|th|er|º|°|\.)?", re.I)
 _ARTICLE = re.compile(r"^(?:the|l[eao]s?|el|il|de[rmns]|das|het|os?|as?) |^l['’]", re.I)
-_WORDS_FOR_IN = ("on", "im", "en", "in", "em", "в")
+_WORDS_FOR_IN = ("on", "im", "en", "in", "em", "w", "в")
 # The days of the last and the next weeks, the nearest first, and those to come before the past.
 _NEAREST_FIRST = sorted(range(-45, 46), key=lambda away: (abs(away), -away))
 MAX_DAYS = 1_000  # days named in one note; more are from a table or a log

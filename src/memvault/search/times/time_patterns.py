@@ -100,7 +100,7 @@ _POINTS = (
 )
 _PREPOSITION = _any_of(
     ("after", "since", "before", "until", "till", "by", "from", "in", "on", "for", "during",
-     "within", "as of", "up to", "starting", "throughout", "im", "en", "em", "в", "во")
+     "within", "as of", "up to", "starting", "throughout", "im", "en", "em", "w", "we", "в", "во")
 )  # fmt: skip
 IN_LOWER_CASE = re.compile(rf"(?<![\w-])(?:(?P<prep>{_PREPOSITION})\s+)?(?:{'|'.join(_POINTS)})")
 EXPRESSION = re.compile(IN_LOWER_CASE.pattern, re.IGNORECASE)

@@ -36,7 +36,8 @@ ANYTHING = STOP_WORDS | frozenset(_ANYTHING_WORDS.split())
 _PLAN_WORDS = (
     "agenda ahead appointment appointments calendar deadline deadlines dos due event events "
     "meeting meetings need open overdue plan planned plans reminder reminders schedule scheduled s "
-    "todo todos upcoming still supposed left remain remains remaining"
+    "todo todos upcoming still supposed left remain remains remaining outstanding pending "
+    "unfinished"
 )
 _PLANS = ANYTHING | frozenset(_PLAN_WORDS.split())
 

@@ -1,4 +1,4 @@
-"""Translates times in questions from nine languages into English.
+"""Translates times in questions from ten languages into English.
 
 Adjacent words are translated one by one (`cldr_times`, `time_words`) and put together by their
 kinds (`time_meanings`). Whether the result is a time is for the reader of English times to say.
@@ -42,6 +42,8 @@ _KIND_OF_KEY = (  # of a key of `WORDS` that is not its own kind
     | dict.fromkeys(NEAR_DAYS.values(), "day")
     | dict.fromkeys(("begin", "middle", "end"), "part")
     | dict.fromkeys(FEASTS, "feast")
+    | dict.fromkeys(WEEKDAY_NAMES, "weekday")
+    | dict.fromkeys(MONTH_NAMES, "month")
 )
 _MAX_WORDS = 8  # of a time; reading it takes twice as long for each number among them
 _MAX_TIME_WORDS = 200  # of a question that may belong to times; no question of a person has more

@@ -1,4 +1,4 @@
-"""Words for times in nine languages that CLDR does not list, by their English word."""
+"""Words for times in ten languages that CLDR does not list, by their English word."""
 
 # Patterns of words; "_" is a space, or at the start of a word the time that it follows ("_ago").
 # "on" makes a time of a word that alone is none ("on Monday"); "the" may come between words. No
@@ -46,8 +46,9 @@ WORDS = {
         "last": "pasad[oa]s? últim[oa]s?", "next": "próxim[oa]s? que_viene", "this": "est[ea]s?",
         "ago": "hace", "from now": "dentro_de", "until": "hasta", "since": "desde",
         "starting": "a_partir_de", "before": "antes_del?", "after": "después_del?",
-        "end": "fin final fines finales", "the": "la las los al del?", "weekend": "fin_de_semana",
-        "day after tomorrow": "pasado_mañana", "spring": "primavera", "summer": "verano",
+        "end": "fin final fines finales", "the": "la las los al del? día",
+        "weekend": "fin_de_semana", "day after tomorrow": "pasado_mañana",
+        "spring": "primavera", "summer": "verano",
         "autumn": "otoño", "winter": "invierno", "each": "cada los", "apart": "la",
         "begin": "principios? comienzos? inicios?", "middle": "mediados", "on": "el en durante por",
         "christmas": "navidad(?:es)?", "new year": "año_nuevo", "easter": "semana_santa pascua",
@@ -64,7 +65,7 @@ WORDS = {
         "this": "quest[oaie']", "ago": "_fa", "from now": "[tf]ra", "until": "entro fino_a",
         "since": "da dal dalla dall'", "before": "prima_d(?:i|el(?:l[ao'])?)", "after": "dopo",
         "end": "fine", "weekend": "fine_settimana weekend",
-        "the": "il la l[eo] l' i gli del(?:l[ao'])? d[ie] d' dei al(?:l[ao'])?",
+        "the": "il la l[eo] l' i gli del(?:l[ao'])? d[ie] d' dei al(?:l[ao'])? giorno",
         "spring": "primavera",
         "day after tomorrow": "dopodomani", "summer": "estate", "autumn": "autunno",
         "winter": "inverno", "each": "ogni il del",
@@ -83,7 +84,7 @@ WORDS = {
         "this": "[nd]?est[ea]s?", "ago": "há _atrás", "from now": "em daqui_a dentro_de",
         "until": "até", "since": "desde", "starting": "a_partir_de", "before": "antes_d[eoa]",
         "after": "depois_d[eoa] após", "end": "fim fins final finais",
-        "the": "[oa] n[oa]s d[eoa] à ao", "weekend": "fim_de_semana",
+        "the": "[oa] n[oa]s d[eoa] à ao dia", "weekend": "fim_de_semana",
         "day after tomorrow": "depois_de_amanhã", "spring": "primavera", "summer": "verão",
         "autumn": "outono", "winter": "inverno", "each": "cada tod[oa] [oa]s",
         "begin": "início começo inícios", "middle": "meados", "on": "n[oa] em durante",
@@ -108,6 +109,36 @@ WORDS = {
         "yesterday": "gister(?:en)?(?:_)?(?:ochtend|morgen|middag|avond)",
         "tomorrow": "morgen(?:_)?(?:ochtend|middag|avond)",
         "units": "dagen weken maanden jaren",
+    },
+    "polish": {
+        "number": "jed(?:en|ną|na) dw(?:a|ie|óch) trzy cztery pięć sześć siedem osiem dziewięć "
+        "dziesięć jedenaście dwanaście trzynaście czternaście piętnaście",
+        "last": r"zesz[łl]\w{1,3} ubieg[łl]\w{1,3} minion\w{1,3} ostatni\w{0,3} poprzedni\w{0,3}",
+        "next": r"przysz[łl]\w{1,3} następn\w{1,3} najbliższ\w{1,3}",
+        "this": "ten tego tym tej tę te tych", "ago": "_temu", "from now": "za", "until": "do",
+        "since": "od", "before": "przed", "after": "po", "end": "ko(?:niec|ńca|ńcu|ńcem)",
+        "the": "pod dniu dnia", "weekend": r"weekend\w{0,3}", "day after tomorrow": "pojutrze",
+        "day before yesterday": "przedwczoraj", "week": "tygodni(?:a|u|em)",
+        "month": "miesiąc(?:a|u|em)", "year": "rok(?:u|iem)", "spring": "wiosn[aąęy] wiośnie",
+        "summer": "lat(?:o|em) lecie", "autumn": "jesie(?:ń|ni|nią)", "winter": "zim[aąęy] zimie",
+        "each": r"każd\w{1,3} każd\w{1,3}_w co", "a unit": "dzień tydzień miesiąc rok",
+        "begin": "począt(?:ek|ku|kiem)", "middle": "połow[aęy] połowie", "on": "we? na podczas",
+        "christmas": r"bo[żz]\w{1,3}_narodzeni\w{1,2} wigili[aięą]",
+        "easter": "wielkanocy? wielkanocą", "new year": "now(?:y|ego|ym)_rok(?:u|iem)?",
+        "today": "dzi(?:ś|siaj)_(?:rano|wieczorem|po_południu)",
+        "yesterday": "wczoraj_(?:rano|wieczorem|po_południu)",
+        "tomorrow": "jutra jutrem jutro_(?:rano|wieczorem|po_południu)",
+        "units": "dni(?:ach)? tygodni(?:e|ach)? miesi(?:ące|ęcy|ącach) lat(?:a|ach)?",
+        "monday": "poniedział(?:ek|ku|kiem)", "tuesday": "wtor(?:ek|ku|kiem)",
+        "wednesday": "środ[aęyą] środzie", "thursday": "czwart(?:ek|ku|kiem)",
+        "friday": "piąt(?:ek|ku|kiem)", "saturday": "sobot[aęyą] sobocie",
+        "sunday": "niedziel[aęią]", "january": "stycz(?:eń|nia|niu|niem)",
+        "february": "lut(?:y|ego|ym)", "march": "mar(?:zec|ca|cu|cem)",
+        "april": "kwie(?:cień|tnia|tniu|tniem)", "may": "maj(?:a|u|em)?",
+        "june": "czerw(?:iec|ca|cu|cem)", "july": "lip(?:iec|ca|cu|cem)",
+        "august": "sierp(?:ień|nia|niu|niem)", "september": "wrze(?:sień|śnia|śniu|śniem)",
+        "october": "październik(?:a|u|iem)?", "november": "listopad(?:a|zie|em)?",
+        "december": "grud(?:zień|nia|niu|niem)",
     },
     "russian": {
         "number": "од(?:ин|ну|на) дв[ае] три четыре пять шесть семь восемь девять десять "
@@ -156,7 +187,8 @@ WORDS = {
     },
 }  # fmt: skip
 CODES = {"german": "de", "french": "fr", "spanish": "es", "italian": "it", "portuguese": "pt",
-         "dutch": "nl", "russian": "ru", "japanese": "ja", "chinese": "zh"}  # fmt: skip
+         "dutch": "nl", "polish": "pl", "russian": "ru", "japanese": "ja",
+         "chinese": "zh"}  # fmt: skip
 
 # Words of questions that ask only for a time, without function words and words for tasks. These
 # are verbs of the past; in languages without spaces also their endings.
@@ -177,6 +209,12 @@ HAPPENED = {
     "dutch": "gedaan gebeurd gemaakt genoteerd geschreven geleerd deed deden gebeurde maakte "
     "maakten noteerde schreef schreven leerde besloot besloten afgesproken besproken veranderd "
     "veranderde toegevoegd opgeslagen afgerond gewerkt",
+    "polish": "robiłem robiłam robiliśmy robił robiła zrobiłem zrobiłam zrobiliśmy zrobił zrobiła "
+    "zrobiono działo wydarzyło zdarzyło stało zapisałem zapisałam zanotowałem zanotowałam pisałem "
+    "pisałam napisałem napisałam nauczyłem nauczyłam postanowiłem postanowiłam postanowiliśmy "
+    "zdecydowałem zdecydowałam zdecydowaliśmy ustaliłem ustaliłam ustaliliśmy ustalono "
+    "uzgodniliśmy omawialiśmy omówiliśmy rozmawialiśmy zmieniłem zmieniłam zmieniło zmieniono "
+    "dodałem dodałam skończyłem skończyłam pracowałem pracowałam było był była byłem byłam",
     "russian": "делал делала делали сделал сделала сделали произошло случилось был была было были "
     "записал записала записали писал писала написал написала узнал узнала решил решила решили "
     "договорились обсудили обсуждали изменилось изменил изменила изменили добавил добавила",
@@ -197,6 +235,8 @@ OCCASIONS = {
     "compromisso agenda notas diário",
     "dutch": "doe doen gebeurt gebeuren plannen gepland programma staat afspraken afspraak "
     "agenda notities dagboek",
+    "polish": "robię robimy robić dzieje będzie czeka plan plany planach planowane zaplanowane "
+    "termin terminy spotkanie spotkania wizyty kalendarz notatki zapiski dziennik roku r",
     "russian": "делаю делаем происходит будет какие какой какая план планы запланировано встречи "
     "встреча дела заметки дневник",
     "japanese": "残り 予定 約束 会議 締め切り やること 何 こと あります ある する は を が の か",
@@ -222,6 +262,9 @@ ASKING = {
     "tarde",
     "dutch": "toon laat zien geef lijst noem zoek vind alle alles nog steeds al avond middag "
     "ochtend nacht",
+    "polish": "pokaż pokażcie wymień wypisz lista podaj znajdź wyszukaj daj powiedz wszystkie "
+    "wszystkich wszystko wszystkim jeszcze nadal już mam mamy istnieją zapisane rano wieczorem "
+    "południu nocy ciągu",
     "russian": "покажи покажите перечисли перечислите список дай найди выведи все всех всё ещё "
     "еще уже есть вечером утром днём днем ночью",
     "japanese": "すべて 全て 全部 一覧 見せて 表示 リスト 教えて まだ です ます ください "

@@ -52,6 +52,7 @@ _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3041-\u30ff\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+"
 )
+_LAST_VOWELS = re.compile(r"(?<=\w{3})[aeiouy\u0105\u0119\u00f3]+$")  # "projekty", "osoba"
 _HIRAGANA = re.compile("[\u3041-\u309f]+")  # in Japanese mostly function words and endings
 # Accents, and the signs of India's scripts that join or change letters: the engine would split
 # words at them.
@@ -150,7 +151,11 @@ def query(text: str, languages: tuple[str, ...] = ()) -> qdrant.SparseVector:
 
 @lru_cache(maxsize=1_000)  # the types of a vault are compared with each question
 def terms_in_language(text: str, language: str) -> frozenset[int]:
-    """The terms of a text's words in one language."""
+    """The terms of a text's words in one language. Where it has no stemmer, words are compared
+    without the vowels that they end in."""
+    if language in WITHOUT_STEMMER:
+        bare_words = (_LAST_VOWELS.sub("", word) for word in words_of(text))
+        return frozenset(zlib.crc32(word.encode()) for word in bare_words)
     return frozenset(_model(language).embed_query(normal(text)).indices)
 
 

@@ -123,6 +123,8 @@ _ASKING_WORDS = {
     "hungarian": "hol hova honnan melyik mennyi hány",
     "italian": "cosa quando quali qual",
     "norwegian": "hvilket",
+    "polish": "w z u jak jaki jaka jakie jakich jaką jakim ile ilu kto kogo komu kim czyj czyja"
+    " czego czym którą których którym którzy skąd dokąd czemu we ze tym tej ma mam mój moja moje",
     "portuguese": "onde quais quanto quanta quantos quantas porquê",
     "romanian": "când câți câtă",
     "russian": "откуда почему какие какое сколько чей",
@@ -236,10 +238,10 @@ def function_words(text: str, language: str) -> list[str]:
 @lru_cache(maxsize=20_000)  # each word of a question is checked in all languages of a vault
 def is_function_word(word: str, language: str) -> bool:
     """Whether a word is a function word of a language, as "what" is in English."""
-    if language in WITHOUT_STEMMER:
-        return word in _LANGUAGE_OF_WORDS.get(language, ())
     if word in _ASKS.get(language, ()):
         return True
+    if language in WITHOUT_STEMMER:
+        return word in _LANGUAGE_OF_WORDS.get(language, ())
     return language not in _WITHOUT_STOP_WORDS and not (
         _without_function_words(language).embed_query(word).indices
     )

@@ -37,12 +37,13 @@ _NUMBERED = frozenset({
 })  # fmt: skip
 # Those of both kinds that the journal does not know.
 _MORE_ABBREVIATIONS = (
-    "mw mevr dhr mej drs afd blz bijv abt str hl fam dña srta avda dpto exmo exma dott avv geom ул"
-    " стр"
+    "mw mevr dhr mej drs afd blz bijv abt str hl fam dña srta avda dpto exmo exma dott avv geom"
+    " p ul al pl mgr inż lek św ks np tzn tzw tj m.in godz ул стр"
 )
 _MORE_NUMBERED = (
     "tel tél tlf núm núms pág págs pag cap kap chap bl lok kam ong aprox env gl тел кв гл janv févr"
     " avr juil déc ene abr dic febr mrt gen giu lug ott fev dez"
+    " ok ext ref refs max opp op apt apto expt temp"
     " b c d e f g h j k l m n q r s t u w x z д г"  # "room k. 12"
 )
 
