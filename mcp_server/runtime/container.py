@@ -270,15 +270,10 @@ class Container:
         return ManifestKeeper(self.vault, self.curator, self._indexed_vault)
 
     def apply_manifest(
-        self,
-        why: Attribution,
-        *,
-        preview: bool = False,
-        confirm: bool = False,
-        digest: str | None = None,
+        self, why: Attribution, *, confirm: bool = False, digest: str | None = None
     ) -> ChangeResult[None]:
         """Apply the manifest as `ManifestKeeper.apply` does, and index the changed notes."""
-        done = self.manifest().apply(why, preview=preview, confirm=confirm, digest=digest)
+        done = self.manifest().apply(why, confirm=confirm, digest=digest)
         if done.change is not None:
             notes = filter(self.vault.is_note, done.change.paths)
             self.indexing.index_written(list(notes))

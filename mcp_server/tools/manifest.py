@@ -56,19 +56,20 @@ class ManifestTools(Tools):
         container = self._box.container
         why = why_of(rationale)
         _check_manifest(container.vault, manifest_path)
-        edits_preview = container.manifest().preview()
+        keeper = container.manifest()
+        edits_preview = keeper.preview()
         errors = [str(fault) for fault in edits_preview.faults]
-        notice = change = None
-        if not errors:
+        approval = None if errors else keeper.needed_approval(edits_preview.edits, why)
+        change = None
+        if not (preview or errors or approval):  # what waits for the person needs no confirmation
             try:
-                done = container.apply_manifest(why, preview=preview, confirm=confirm)
+                done = container.apply_manifest(why, confirm=confirm)
+                change, approval = done.change, done.approval
             except ManifestRefused as error:
                 errors = [error.message]
-            else:
-                change = done.change
-                trashed = [note.path for note in edits_preview.trashed]
-                call = TaskAction.by("reload_manifest", digest=edits_preview.digest, notes=trashed)
-                notice = self._box.propose(done.approval, call, why, preview=preview)
+        trashed = [note.path for note in edits_preview.trashed]
+        call = TaskAction.by("reload_manifest", digest=edits_preview.digest, notes=trashed)
+        notice = self._box.propose(approval, call, why, preview=preview)
         return ReloadedAnswer(
             path=MANIFEST,
             preview=preview,

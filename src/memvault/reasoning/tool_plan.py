@@ -113,6 +113,14 @@ def _preparing_steps(
     if Need.CHECK in goal.needs and len(goal.text) >= MIN_REASONING_CHARS:
         params = {"reasoning_summary": goal.text}
         yield ToolCall("critique_context", params, "Find what speaks against what the goal states")
+    yield from _graph_steps(goal, trigger, recalled)
+
+
+def _graph_steps(
+    goal: Goal, trigger: Trigger, recalled: Sequence[NamedEntity]
+) -> Iterator[ToolCall]:
+    """Calls that follow the graph from what the goal names."""
+    scope = _scope(goal)
     if Need.CAUSE in goal.needs and goal.entities:
         params = {"action": goal.entities[0].id, "direction": _direction(goal.text)}
         yield ToolCall(
@@ -129,10 +137,9 @@ def _preparing_steps(
         yield ToolCall("graph_query", {"query": goal.text, **scope}, why)
     if trigger is Trigger.LOW_COHERENCE or len(goal.entities) == 1:
         for entity in (*goal.entities, *recalled)[:1]:
-            params = {"node_id": entity.id, "hops": 2, **scope}
             yield ToolCall(
                 "get_neighborhood",
-                params,
+                {"node_id": entity.id, "hops": 2, **scope},
                 f"See what {entity.name} is linked with: what was found is loosely connected"
                 if trigger is Trigger.LOW_COHERENCE
                 else f"The goal names {entity.name}: see what it is linked with",

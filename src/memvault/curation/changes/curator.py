@@ -99,7 +99,7 @@ class Curator:
         self._clock = clock
         self._deleted = deleted
         self._refuse = refuse
-        self._approval = approval
+        self.needed_approval = approval
         self._path_of_note = path_of_note
         self._misled = misled
         self._on_change = on_change
@@ -196,7 +196,7 @@ class Curator:
                 result = planned()
                 if result.plan.changes_nothing:
                     return result
-                approval = self._approval(result.plan, why)
+                approval = self.needed_approval(result.plan, why)
                 if preview or approval is not None:
                     return replace(result, approval=approval)
                 try:

@@ -31,6 +31,7 @@ from memvault.curation.manifest.reading import (
 from memvault.curation.manifest.writing import write_manifest
 from memvault.curation.operations.annotate import stage_annotation
 from memvault.curation.operations.merge import stage_merge
+from memvault.curation.proposals import NeededApproval
 from memvault.model.change import ChangeKind
 from memvault.model.errors import InvalidParams, MemvaultError, NoteConflict, NoteNotFound
 from memvault.model.memory import Memory
@@ -185,17 +186,25 @@ class ManifestKeeper:
             None if wrong else self._confirmation_reason(reading),
         )
 
+    def needed_approval(
+        self, edits: Sequence[RequestedEdit], why: Attribution
+    ) -> NeededApproval | None:
+        """The approval for which these edits would wait; None if they need none, or fail."""
+        staging = self._curator.stage()
+        try:
+            for edit in edits:
+                self._stage(staging, edit)
+        except MemvaultError:
+            return None
+        plan = staging.plan(ChangeKind.MANIFEST_APPLIED, (), ())
+        return self._curator.needed_approval(plan, why)
+
     def apply(
-        self,
-        why: Attribution,
-        *,
-        preview: bool = False,
-        confirm: bool = False,
-        digest: str | None = None,
+        self, why: Attribution, *, confirm: bool = False, digest: str | None = None
     ) -> ChangeResult[None]:
         """Apply a person's edits as one change, which also updates the manifest.
 
-        There is no change for a preview, without edits, or if it waits for an approval.
+        There is no change without edits, or if it waits for an approval.
 
         Args:
             digest: of the edits that the person agreed to, as `ManifestPreview.digest`.
@@ -213,19 +222,10 @@ class ManifestKeeper:
             )
         concepts = self.concepts()
 
-        def perform(*, preview: bool) -> ChangeResult[None]:
-            def stage(staging: Staging) -> Described[None]:
-                return None, *self._stage_all(staging, concepts, confirm, preview=preview)
+        def stage(staging: Staging) -> Described[None]:
+            return None, *self._stage_all(staging, concepts, confirm)
 
-            return self._curator.perform_described(
-                stage, ChangeKind.MANIFEST_APPLIED, why, preview=preview
-            )
-
-        if preview or why.by_client:  # what waits for the person needs no confirmation before
-            planned = perform(preview=True)
-            if preview or planned.approval is not None:
-                return planned
-        return perform(preview=False)
+        return self._curator.perform_described(stage, ChangeKind.MANIFEST_APPLIED, why)
 
     # -- writing --------------------------------------------------------------------------------
 
@@ -308,19 +308,16 @@ class ManifestKeeper:
     # -- applying -------------------------------------------------------------------------------
 
     def _stage_all(
-        self, staging: Staging, concepts: Mapping[str, Concept], confirm: bool, *, preview: bool
+        self, staging: Staging, concepts: Mapping[str, Concept], confirm: bool
     ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Stage all edits; returns the names and node ids that they change.
-
-        A preview leaves out the manifest, whose list of concepts is saved, and the confirmation.
-        """
+        """Stage all edits; returns the names and node ids that they change."""
         lines = read_lines(_text(staging.read(MANIFEST)))
         reading = self._read_edits(lines, concepts)
         _check(reading.faults)
         if not reading.edits:
             return (), ()
         reason = self._confirmation_reason(reading)
-        if reason is not None and not (confirm or preview):
+        if reason is not None and not confirm:
             raise ManifestRefused(f"{reason} (confirm=true)", lines=[])
         for edit in reading.edits:
             try:
@@ -329,8 +326,7 @@ class ManifestKeeper:
                 raise
             except MemvaultError as error:
                 _check([Fault(edit.line or 1, error.message)])
-        if not preview:
-            self._stage_manifest(staging, lines, reading)
+        self._stage_manifest(staging, lines, reading)
         names = tuple(dict.fromkeys(name for edit in reading.edits for name in edit.concepts))
         return names, tuple(dict.fromkeys(key for edit in reading.edits for key in edit.node_ids))
 
