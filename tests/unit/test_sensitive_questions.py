@@ -1,4 +1,4 @@
-"""Sensitive questions are recognised in ten languages, everyday questions are not."""
+"""Sensitive questions are recognised in eleven languages, everyday questions are not."""
 
 from __future__ import annotations
 
@@ -43,6 +43,10 @@ def test_each_topic_has_words_in_each_language_that_times_are_read_in(topic: Sen
         ("Hoe hoog is de boete?", FINANCIAL),
         ("Welke medicijnen neemt papa?", MEDICAL),
         ("Mag ik thuis werken?", POLICY),
+        ("Co umowa mówi o zwierzętach?", LEGAL),
+        ("Ile płacę za mieszkanie?", FINANCIAL),
+        ("Jakie leki bierze tata?", MEDICAL),
+        ("Ile dni urlopu mi zostało?", POLICY),
         ("Что сказано в договоре про животных?", LEGAL),
         ("Сколько я плачу за квартиру?", FINANCIAL),
         ("На что аллергия у Тео?", MEDICAL),
@@ -78,6 +82,8 @@ def test_a_question_is_sensitive_in_every_language(question: str, topic: Sensiti
         "¿Cómo se llama mi prima?",
         "O que devo levar para a excursão?",
         "Is de was nat?",
+        "Jak długi jest ten most?",
+        "Gdzie jest przepis na zupę?",
         "О чём договорились с Анной?",
         "Когда закончится ремонт?",
         "薬局は何時に開きますか？",
@@ -99,6 +105,7 @@ def test_an_everyday_question_is_not_sensitive(question: str):
         "Perché Jon ha chiuso il conto corrente?",
         "Por que Jon fechou a conta bancária?",
         "Waarom heeft Jon zijn bankrekening opgeheven?",
+        "Dlaczego Jan zamknął konto bankowe?",
         "Почему Джон отказался от договора?",
         "契約書は誰が書きましたか？誰が書いた？",
         "谁签了合同？",

@@ -41,6 +41,10 @@ _EVENT_QUESTIONS = tuple(
             "(?:met |van |bij )?wie|waar|waarom|waarheen",
             r"\b(?:heeft|hebben|heb|had|hadden|was|waren|werd)\b(?! recht)",
         ),
+        (
+            "(?:z |od |do |u )?(?:kto|kogo|komu|kim)|gdzie|dokąd|skąd|dlaczego|czemu",
+            r"\w\w(?:ł[ao]?|li|ł[ae][mś]|liśmy|łyśmy)\b",
+        ),
         ("кто|кого|кому|с кем|где|куда|откуда|почему|зачем", r"\w\wл[аои]?(?:сь|ся)?\b"),
         (".{0,12}(?:誰|だれ|どこ|なぜ|どうして).*", r"[ただ](?:の|か|のか|のですか)?\W*$"),
         (".{0,12}(?:谁|誰|哪里|哪裡|哪儿|在哪|为什么|為什麼).*", "[了过過]"),
@@ -68,7 +72,7 @@ _HAN_OR_KANA = re.compile("[\u3041-\u9fff]")
 
 
 def sensitive_topic_of(query: str) -> SensitiveTopic | None:
-    """The sensitive topic of a question in any of ten languages, or None. Takes microseconds.
+    """The sensitive topic of a question in any of eleven languages, or None. Takes microseconds.
 
     Legal are laws, contracts, rights in works and claims against somebody; financial are budgets,
     taxes, insurance, bank details and what somebody earns, owes, pays or owns, but no mere price;
@@ -90,6 +94,6 @@ def _first_match(
 
 def _is_about_event(query: str) -> bool:
     text = " ".join(query.lower().split())
-    return "owe" not in text and any(
+    return " owe" not in text and any(
         question_word.match(text) and verb.search(text) for question_word, verb in _EVENT_QUESTIONS
     )

@@ -67,6 +67,11 @@ SPACED = {
         "aansprakelijk* opzegtermijn* opzegging* opzeggen ontslag schadevergoeding* "
         "rechtsza(?:ak|ken) rechtsbijstand* volmacht voogdij verblijfsvergunning* "
         "algemene_voorwaarden",
+        "polish": "umow(?:a|y|ę|ą|om|ach|ami) w_umowie ustaw(?:a|y|ę|ą|ie) "
+        "prawn(?:y|a|e|ie|ych|ego) prawnik* prawo_(?:pracy|autorskie|rodzinne) kodeks* adwokat* "
+        "notariusz* pozew pozwu pozwan* sądow* odszkodowani* gwarancj* rękojmi* "
+        "testament(?:u|em|cie) pełnomocnictw* wypowiedzeni* opiek\\w+_nad wiz(?:a|y|ę|ie) "
+        "kart\\w+_pobytu ochron\\w+_danych",
         "russian": "закон(?:а|у|ом|е|ы|ов|ам|ами|ах)? законодательств* "
         "законн(?:о|ы|а|ый|ая|ое|ые) договор(?:а|у|ом|е|ы|ов|ам|ами|ах|н*)? контракт* юридическ* "
         "юрист* правов* гаранти[яию] гарантийн* патент* авторск*_прав* иск(?:а|и|ов|у|ом)? "
@@ -147,6 +152,14 @@ SPACED = {
         "winst(?:en)? borg(?:som)? waarborgsom aanbetaling* betaling* rente boetes? verzeker* "
         "*verzekering* premies? spaargeld hoeveel_geld "
         "hoeveel_.{0,30}?(?:betaal*|betalen|verdien*)",
+        "polish": "budżet* pensj(?:a|i|ę|ą) wynagrodzeni* zarob(?:ek|ki|ków|ku) zarabia* wypłat* "
+        "faktur* podat(?:ek|ku|ki|ków|kow*) dochod* przychod* dług(?:u|ów|iem)? zadłużeni* "
+        "pożyczk* kredyt(?:u|y|ów|em|ow*)? hipotek* hipoteczn* czynsz* najm(?:u|em) wynajem "
+        "numer\\w*_konta kont(?:o|a)_bankow* na_jakie_konto przelew* numer\\w*_karty emerytur* "
+        "premi(?:a|i|ę|e) odset(?:ki|ek) oprocentowani* kaucj* zadat(?:ek|ku) "
+        "zalicz(?:ka|ki|kę|ek) mandat(?:u|y|ów) grzywn* ubezpiecz* polis(?:a|y|ę) "
+        "składk(?:a|i|ę|ą) zwrot_podatku oszczędności aliment(?:y|ów) ile_pieniędzy "
+        "ile_.{0,30}?(?:płac\\w+|zapłac\\w+|jestem_winn?\\w+|zarabia\\w*)",
         "russian": "бюджет* сколько_.{0,20}?денег зарплат* оклад(?:а|е|ом|у)? заработн* "
         "зарабатыва* "
         "номер*_счета (?:на_какой|расчетн\\w+|лицев\\w+|банковск\\w+)_счет* счет-фактур* "
@@ -193,6 +206,10 @@ SPACED = {
         "allergi* allergisch* diagnos* bloed(?:groep|druk|onderzoek|waarde|suiker|verdunner)* "
         "vaccin* inenting* ingeënt symptomen symptoom chirurg* geopereerd insuline therapie* "
         "behandeling* bijwerking* antibiotic*",
+        "polish": "leki leków lekami lekarstw* tablet(?:ka|ki|kę|ek) dawk(?:a|i|ę|ą) dawkowani* "
+        "alergi* uczulen* uczulon* diagnoz* grup\\w+_krwi ciśnieni\\w+_krwi nadciśnieni* "
+        "badani\\w+_krwi szczepi* szczepion* objaw* operacj(?:a|i|ę|e) zabieg(?:u|i|ów)? insulin* "
+        "terapi* leczeni* antybiotyk* skutk\\w+_uboczn* przeciwwskaza* miligram*",
         "russian": "лекарств* препарат* таблет* медикамент* рецепт*_(?:от_)?врача доз[аыуе] "
         "дозировк* аллерги* диагноз* диагност* групп*_крови анализ*_крови артериальн*_давлени* "
         "прививк* прививал* вакцин* симптом* хирург* операци[яиюей] инсулин* терапи[яиюей] "
@@ -224,6 +241,9 @@ SPACED = {
         "dutch": "beleid* voorschrift(?:en)? regeling(?:en)? verordening(?:en)? recht_op "
         "toegestaan bewaartermijn* bewaarplicht toelagen? uitkering* vakantiedagen "
         "(?:mag|mogen)_(?:ik|we|wij|je|men|medewerkers)",
+        "polish": "regulamin* polityk\\w+_(?:firmy|zwrotów|prywatności) uprawnien* uprawnion* "
+        "przysługuj* dozwolon* zabronion* wolno_(?:mi|nam|mu|jej) prawo_do zasił(?:ek|ku|ki|ków) "
+        "dni_urlopu urlop(?:u|owy|ów) okres_przechowywania",
         "russian": "политик[аиуе]_(?:компании|возврата|конфиденциальности|безопасности) "
         "регламент* норматив* имею_право имеет_право имеем_право имеют_право право_на разрешен* "
         "разрешается запрещен* можно_ли квот[аыуе]? льгот* пособи[ея]",
