@@ -98,16 +98,16 @@ def test_ordinary_sentences_pass(immunity: Immunity) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["<!--" * 16_000, "<p hidden>" * 6_000, "%%x" * 20_000, "a" * 65_536, "ignore " * 9_000,
-     "A1" * 32_000, "\u200b" * 60_000, "![" * 30_000, "](http://a-" * 6_000, "you are now " * 5_000,
-     "00 " * 20_000, "- . " * 16_000, "send to " * 8_000, '"' * 60_000, "-" * 60_000,
-     "a-" * 30_000, "0x41" * 15_000, "a@b." * 25_000, "rufe" * 16_000, "игнорируй" * 8_000,
-     "call a_" * 9_000, "send notes a@b." * 5_000],
+    ["<!--" * 8_000, "<p hidden>" * 3_000, "%%x" * 10_000, "a" * 32_768, "ignore " * 4_500,
+     "A1" * 16_000, "\u200b" * 30_000, "![" * 15_000, "](http://a-" * 3_000, "you are now " * 2_500,
+     "00 " * 10_000, "- . " * 8_000, "send to " * 4_000, '"' * 30_000, "-" * 30_000,
+     "a-" * 15_000, "0x41" * 7_500, "a@b." * 12_500, "rufe" * 8_000, "игнорируй" * 4_000,
+     "call a_" * 4_500, "send notes a@b." * 2_500],
 )  # fmt: skip
 def test_no_text_takes_long_to_check(text: str) -> None:
     start = time.process_time()
     Immunity(None).check(text)
-    assert time.process_time() - start < 2.0
+    assert time.process_time() - start < 1.0
 
 
 @pytest.mark.parametrize(
