@@ -272,6 +272,15 @@ def test_a_batch_is_computed_by_threads_that_give_way_to_questions(model: OpenVi
     assert nicer >= 2
 
 
+def test_a_text_has_the_same_vector_whatever_texts_are_beside_it(model: OpenVinoModel) -> None:
+    texts = [f"The mast broke{' again' * count}." for count in range(40)]
+    windows = [model.tokenizer.encode(text).ids for text in texts]
+    alone = np.concatenate([model.encode_few([window]) for window in windows])
+    for size in (5, 17, 40):
+        batches = [windows[first : first + size] for first in range(0, len(windows), size)]
+        np.testing.assert_allclose(np.concatenate(model.encode(batches)), alone, atol=1e-6)
+
+
 def test_many_threads_get_the_vectors_of_their_own_texts(embedder: Embedder) -> None:
     expected = embedder.embed([f"text {i}" for i in range(8)])
     wrong: list[int] = []

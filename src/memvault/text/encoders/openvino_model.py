@@ -25,9 +25,10 @@ from memvault.text.encoders.model_files import ModelMeta, Window, read_meta
 
 _Hints = tuple[tuple[str, str], ...]
 _STREAMS = 2
-# Queries are padded to a multiple of this many tokens: for a new input length, OpenVINO prepares
-# its kernels again, which takes as long as the query.
-_PADDED_TO = 8
+# Texts are padded to a multiple of this many tokens: other lengths are rounded differently on some
+# processors, so that a text's vector would depend on the longest text beside it. Besides, OpenVINO
+# prepares its kernels again for each new length, which takes as long as a query.
+_PADDED_TO = 16
 # Group size for 8-bit activations of layers with 8-bit weights; 64 keeps a cosine of 0.999 to the
 # exact vectors. Without the precision, processors that have bfloat16 compute in it, so that vectors
 # differ from those of other computers.
@@ -94,7 +95,7 @@ class OpenVinoModel:
                 request = self._free.get_nowait()
             except Empty:
                 request = self._single.create_infer_request()
-            inputs = self._inputs([windows[place] for place in places], _PADDED_TO)
+            inputs = self._inputs([windows[place] for place in places])
             for number, values in enumerate(inputs):  # half the time of `start_async(inputs)`
                 request.set_input_tensor(number, openvino.Tensor(values, shared_memory=True))
             request.start_async()
@@ -153,9 +154,10 @@ class OpenVinoModel:
             self._queue = None
             return True
 
-    def _inputs(self, batch: Sequence[Window], multiple: int = 1) -> list[npt.NDArray[np.int64]]:
+    def _inputs(self, batch: Sequence[Window]) -> list[npt.NDArray[np.int64]]:
         longest = max(len(window) for window in batch)
-        shape = (len(batch), min(-(-longest // multiple) * multiple, self.meta.window))
+        padded = -(-longest // _PADDED_TO) * _PADDED_TO
+        shape = (len(batch), min(padded, self.meta.window))
         ids = np.full(shape, self.meta.padding, np.int64)
         mask = np.zeros(shape, np.int64)
         for row, window in enumerate(batch):
