@@ -225,6 +225,19 @@ def test_notes_are_listed_by_their_properties_and_moved_with_their_links(
     assert (vault / "boats/Skiff.md").exists() and (vault / "boats/Fleet.md").read_bytes() == before
 
 
+def test_a_search_shows_all_lines_that_answer(
+    vault: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    stalls = [f"Stall {number} sells {number} kinds of cheese." for number in range(1, 15)]
+    (vault / "permanent/Market.md").write_text("\n\n".join(f"- {stall}" for stall in stalls))
+
+    def shown() -> str:
+        assert run(["search", "What do the stalls of the market sell?", "-n", "1"]) == 0
+        return capsys.readouterr().out
+
+    until(lambda: all(stall in shown() for stall in stalls))
+
+
 def test_status_and_doctor_list_the_same_notes(
     vault: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -18,8 +18,6 @@ from memvault.cli.terminal import (
 )
 from memvault.vault.frontmatter.fences import split_frontmatter
 
-_SNIPPET_LINES = 10
-
 
 def add_commands(app: typer.Typer) -> None:
     for command in (search, show, related):
@@ -63,11 +61,9 @@ def _print_result(node: dict[str, Any]) -> None:
     if node.get("origin") != "person" and not node.get("verified"):
         facts.append(f"written by {node.get('origin')}, unverified")
     print_line((node["title"], "bold"), "  ", (place, "cyan"), "  ", ("  ".join(facts), "dim"))
-    lines = [line.rstrip() for line in str(node.get("content") or "").splitlines() if line.strip()]
-    for line in lines[:_SNIPPET_LINES]:
-        print_text(line, indent=2)
-    if len(lines) > _SNIPPET_LINES:
-        print_text("…", indent=2)
+    for line in str(node.get("content") or "").splitlines():
+        if line.strip():
+            print_text(line.rstrip(), indent=2)
     for claim in node.get("newer_claims", []):
         print_text(
             f"newer, claimed by {claim['claimed_by']} on {claim['claimed_on']}, unverified: "
