@@ -8,7 +8,7 @@ word of the note's title. Notes that have all of them are listed: no text has to
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -20,6 +20,7 @@ from memvault.search.lists.comparisons import (
     comparison_in,
     with_highest,
 )
+from memvault.search.lists.named_groups import named_in, names_any, paths_in_all_groups
 from memvault.search.lists.note_properties import (
     NoteProperties,
     QuickTexts,
@@ -154,7 +155,7 @@ class PropertyQuestion:
             rest = without_overdue(rest)
         elif _UN_PREFIX.search(rest):
             rest = _with_not(rest, memories)
-        if not _names_any(rest, memories):  # as most do not
+        if not names_any(rest, memories):  # as most do not
             return None
         ignored = {*_QUESTION_WORDS.split(), *(_EVENT_WORDS.split() if time is not None else ())}
         negated = _NEGATED.search(rest) is not None
@@ -214,15 +215,15 @@ class PropertyQuestion:
         """The notes of the type, folder or tag that the question names, else those with a property
         that it names; None if they are too many."""
         terms = frozenset[int]().union(*self.words.values())
-        types = [kind for kind in _named_in(memories.types(), terms) if kind != "note"]
+        types = [kind for kind in named_in(memories.types(), terms) if kind != "note"]
         keys = [key for key in memories.property_keys() if terms_of_key(key) & terms]
         key_terms = frozenset[int]().union(*map(terms_of_key, keys))
         verb_terms = frozenset[int]().union(*map(terms_of, self._verbs))
-        groups = [] if types else _named_in(memories.groups(), terms - key_terms - verb_terms)
+        groups = [] if types else named_in(memories.groups(), terms - key_terms - verb_terms)
         if types:
             paths = set[str]().union(*map(memories.paths_of_type, types))
         elif groups:
-            paths = _paths_in_all_groups(groups, memories)
+            paths = paths_in_all_groups(groups, memories)
         else:
             paths = set[str]().union(*map(memories.paths_with_property, keys))
         if len(paths) > MAX_NOTES:
@@ -376,27 +377,3 @@ def _with_not(question: str, memories: MemoryLookup) -> str:
         return f"not {word}" if word in DONE or terms_of(word) & key_terms else match[0]
 
     return _UN_PREFIX.sub(negated, question)
-
-
-def _names_any(question: str, memories: MemoryLookup) -> bool:
-    """Whether a word of the question is a type of note, a folder, a tag or a property's key."""
-    question_terms = terms_of(question)
-    return (
-        any(kind != "note" for kind in _named_in(memories.types(), question_terms))
-        or any(terms_of_key(key) & question_terms for key in memories.property_keys())
-        or bool(_named_in(memories.groups(), question_terms))
-    )
-
-
-def _named_in(names: Iterable[str], question_terms: frozenset[int]) -> list[str]:
-    """The names whose terms are all in a question."""
-    return [name for name in names if (terms := terms_of(name)) and terms <= question_terms]
-
-
-def _paths_in_all_groups(groups: Sequence[str], memories: MemoryLookup) -> set[str]:
-    """The paths of the notes in a folder or with a tag for each of these names; names of equal
-    terms are one."""
-    paths_by_terms: dict[frozenset[int], set[str]] = {}
-    for group in groups:
-        paths_by_terms.setdefault(terms_of(group), set()).update(memories.paths_in_group(group))
-    return set.intersection(*paths_by_terms.values())
