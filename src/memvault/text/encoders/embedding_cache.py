@@ -22,7 +22,7 @@ from memvault.model.note import Vector
 
 logger = logging.getLogger(__name__)
 Result = TypeVar("Result")
-_FORMAT = 1  # of cached vectors; a new number invalidates old ones
+_FORMAT = 2  # of cached vectors; a new number invalidates old ones
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _MIN_FREE_BYTES = 1_000_000
 _BATCH = 500  # SQLite takes at most 999 parameters on old builds
