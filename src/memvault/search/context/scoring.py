@@ -265,23 +265,26 @@ def _word_shares(title: str, outline: Outline, weights: Mapping[int, float]) -> 
     """(n,) the weight of the question's words in each sentence and above it, and in the short
     neighbours that were embedded with it."""
     layout = outline.layout
-    own, of_unit = np.zeros((2, len(layout.units)))
     terms_above = [_terms_above(title, heading) for heading in layout.headings]
+    shares_above = [
+        HEADING_WORD_WEIGHT * sum(weight for term, weight in weights.items() if term in terms)
+        for terms in terms_above
+    ]
+    units, headings = layout.units.tolist(), layout.heading_numbers.tolist()
+    own, of_unit = [shares_above[heading] for heading in headings], [0.0] * len(outline.vectors)
     for term, weight in weights.items():
-        places = outline.words.places.get(term)
-        is_above = [term in terms for terms in terms_above]
-        if places is None and not any(is_above):
-            continue
-        share = HEADING_WORD_WEIGHT * np.array(is_above)[layout.heading_numbers]
-        share_of_unit = share.copy()
-        if places is not None:
-            share[places] = 1.0
-            has_term = np.zeros(len(outline.vectors), np.bool_)
-            has_term[layout.units[places]] = True
-            share_of_unit[has_term[layout.units]] = 1.0
-        own += weight * share
-        of_unit += weight * share_of_unit
-    return (1.0 - NEIGHBOUR_WEIGHT) * own + NEIGHBOUR_WEIGHT * of_unit
+        units_with_term = set()
+        for place in outline.words.places.get(term, ()):
+            is_above, unit = term in terms_above[headings[place]], units[place]
+            gain = weight * (1.0 - HEADING_WORD_WEIGHT) if is_above else weight
+            own[place] += gain
+            if unit not in units_with_term:  # all of a unit is below the same headings
+                units_with_term.add(unit)
+                of_unit[unit] += gain
+    around = [
+        shares_above[heading] + of_unit[unit] for unit, heading in zip(units, headings, strict=True)
+    ]
+    return (1.0 - NEIGHBOUR_WEIGHT) * np.array(own) + NEIGHBOUR_WEIGHT * np.array(around)
 
 
 def _word_share(title: str, code: Code, weights: Mapping[int, float]) -> float:
