@@ -12,7 +12,7 @@ from memvault.curation.changes.journal_decoder import JournalPhase, TrashEntry
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.tombstones import Tombstones
 from memvault.curation.targets import Target
-from memvault.model.change import SYSTEM
+from memvault.model.change import SYSTEM, ChangeKind
 from memvault.model.errors import AmbiguousTarget, InvalidParams, NoteNotFound, StorageError
 from memvault.model.graph import GraphNode
 from memvault.model.memory import Tombstone, id_of_path
@@ -160,6 +160,44 @@ def test_permanent_deletion_leaves_nothing_to_restore_and_no_word_in_the_journal
     assert all(b"secret is" not in file.read_bytes() for file in desk.journal.files())
     with pytest.raises(NoteNotFound, match="deleted for good"):
         desk.restore(tombstone.reversal_hash)
+
+
+def edited(desk: TrashDesk, path: str, text: bytes) -> str:
+    """A client's edit of a note; returns its hash."""
+    return desk.do(
+        ChangeKind.EDITED, desk.target(path), lambda staging: staging.write(path, text)
+    ).change.reversal_hash
+
+
+def test_deleting_a_note_for_good_leaves_the_versions_of_the_next_note_at_its_path(
+    desk: TrashDesk,
+):
+    desk.forget(desk.put("Meeting.md", b"first"))
+    desk.put("Meeting.md", b"the person's own")
+    edit = edited(desk, "Meeting.md", b"a client's")
+    desk.now += timedelta(days=31)
+    desk.curator.purge()
+    assert desk.undo([edit]).conflicts == ()
+    assert desk.files() == {"Meeting.md": b"the person's own"}
+
+
+def test_deleting_a_note_for_good_leaves_the_versions_of_one_that_was_moved_away(desk: TrashDesk):
+    desk.put("Meeting.md", b"the person's own")
+    edit = edited(desk, "Meeting.md", b"a client's")
+    move = desk.move("Meeting.md", "old/").change.reversal_hash
+    desk.forget(desk.put("Meeting.md", b"second"), ASKED, permanent=True)
+    assert desk.undo([move, edit]).conflicts == ()
+    assert desk.files() == {"Meeting.md": b"the person's own"}
+
+
+def test_deleting_a_note_for_good_deletes_its_versions_at_all_its_paths(desk: TrashDesk):
+    desk.put("Plan.md", b"a secret")
+    edited(desk, "Plan.md", b"no longer a secret")
+    desk.move("Plan.md", "old/")
+    desk.restore(desk.forget("old/Plan.md").reversal_hash)
+    desk.forget("old/Plan.md", ASKED, permanent=True)
+    assert desk.curator.history.content(content_hash(b"a secret")) is None
+    assert list((desk.root / ".memvault/history").glob("*.zip")) == []
 
 
 def test_what_was_saved_in_the_last_moment_is_what_lies_in_the_trash(
