@@ -62,6 +62,19 @@ def test_a_name_that_the_trash_has_already_gets_a_number(desk: TrashDesk):
     }
 
 
+@pytest.mark.parametrize("name", ["é" * 126 + ".md", "x" * 252 + ".md", "👩‍👩‍👧" * 14 + ".md"])
+def test_names_as_long_as_a_system_allows_are_numbered_and_come_back_whole(
+    desk: TrashDesk, name: str
+):
+    first = desk.forget(desk.put(f"a/{name}", b"one"))
+    second = desk.forget(desk.put(f"b/{name}", b"two"))
+    desk.put(f"b/{name}", b"three")
+    desk.restore(first.reversal_hash)
+    restored = desk.restore(second.reversal_hash).path
+    assert restored.startswith("b/") and restored.endswith(" 2.md")
+    assert desk.files() == {f"a/{name}": b"one", f"b/{name}": b"three", restored: b"two"}
+
+
 def test_the_tombstone_in_the_journal_tells_when_who_what_and_why(desk: TrashDesk):
     why = Attribution("some client", "It is there twice.", "duplicate")
     desk.forget(desk.put("Plan.md"), why)

@@ -10,7 +10,7 @@ from memvault.curation.changes.plan import Edit, Forgetting, Plan
 from memvault.model.change import ChangeKind, Fact
 from memvault.model.errors import NoteNotFound, OutsideVault, StorageError
 from memvault.vault.documents import check_writable
-from memvault.vault.file_names import safe_name
+from memvault.vault.file_names import numbered_name, safe_name
 from memvault.vault.files import NOTE_SUFFIX, Vault
 
 TRASH = ".trash"
@@ -267,7 +267,7 @@ def is_in_trash(path: str) -> bool:
 
 def numbered_paths(path: str, first: int) -> Iterator[str]:
     """The path, then the same path with ascending numbers after the name."""
-    stem, dot, suffix = path.rpartition(".")
+    folder, slash, name = path.rpartition("/")
     yield path
     for number in range(first, MAX_SAME_NAME):
-        yield f"{stem} {number}{dot}{suffix}"
+        yield folder + slash + numbered_name(name, number)
