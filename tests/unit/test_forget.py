@@ -137,6 +137,19 @@ def test_a_note_can_be_restored_for_thirty_days_and_no_longer(desk: TrashDesk):
     assert desk.curator.purge() == []
 
 
+def test_a_note_that_is_forgotten_while_the_clock_is_years_behind_stays_thirty_days(
+    desk: TrashDesk,
+):
+    desk.forget(desk.put("Earlier.md"))
+    right = desk.now
+    desk.now -= timedelta(days=9_000)
+    desk.forget(desk.put("Plan.md"))
+    desk.now = right + timedelta(days=29)
+    assert desk.curator.purge() == []
+    desk.now = right + timedelta(days=31)
+    assert [tombstone.path for tombstone in desk.curator.purge()] == ["Earlier.md", "Plan.md"]
+
+
 def test_the_sweep_deletes_only_the_very_bytes_that_were_forgotten(desk: TrashDesk):
     desk.put(".trash/Other.md", NOTE)
     desk.forget(desk.put("Plan.md"))
