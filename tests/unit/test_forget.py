@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from memvault.curation.changes.forgetting import stage_forgetting
 from memvault.curation.changes.journal_decoder import JournalPhase, TrashEntry
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.tombstones import Tombstones
@@ -73,6 +74,18 @@ def test_names_as_long_as_a_system_allows_are_numbered_and_come_back_whole(
     restored = desk.restore(second.reversal_hash).path
     assert restored.startswith("b/") and restored.endswith(" 2.md")
     assert desk.files() == {f"a/{name}": b"one", f"b/{name}": b"three", restored: b"two"}
+
+
+def test_no_name_differs_only_in_case_or_accents_from_another(desk: TrashDesk):
+    first, second = desk.put("a/Café.md", b"one"), desk.put("b/cafe\u0301.md", b"two")
+    desk.curator.perform(
+        lambda staging: [stage_forgetting(staging, target) for target in (first, second)],
+        ChangeKind.FORGOTTEN, ("both",), (), WHY,
+    )  # fmt: skip
+    assert desk.files() == {".trash/Café.md": b"one", ".trash/cafe\u0301 1.md": b"two"}
+    desk.put("a/CAFÉ.md", b"three")
+    desk.restore("a/Café.md")
+    assert desk.files()["a/Café 2.md"] == b"one"
 
 
 def test_the_tombstone_in_the_journal_tells_when_who_what_and_why(desk: TrashDesk):
