@@ -14,7 +14,13 @@ from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.tombstones import Tombstones
 from memvault.curation.targets import Target
 from memvault.model.change import SYSTEM, ChangeKind
-from memvault.model.errors import AmbiguousTarget, InvalidParams, NoteNotFound, StorageError
+from memvault.model.errors import (
+    AmbiguousTarget,
+    InvalidParams,
+    NoteNotFound,
+    OutsideVault,
+    StorageError,
+)
 from memvault.model.graph import GraphNode
 from memvault.model.memory import Tombstone, id_of_path
 from memvault.vault.files import Vault
@@ -362,6 +368,21 @@ def test_a_journal_that_cannot_be_written_leaves_the_note_where_it_is(
     assert desk.files() == {"Plan.md": NOTE}
     assert entries == ["change_begun", "change_done", "change_withdrawn"]
     assert desk.kept() == []
+
+
+@pytest.mark.parametrize("folder", [".memvault", ".memvault/history", ".memvault/journal"])
+def test_nothing_is_kept_in_a_folder_that_leads_out_of_the_vault(
+    vault_folder: Path, tmp_path: Path, folder: str
+):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (vault_folder / folder).parent.mkdir(exist_ok=True)
+    (vault_folder / folder).symlink_to(outside, target_is_directory=True)
+    desk = TrashDesk(vault_folder)
+    desk.put("Plan.md")
+    with pytest.raises(OutsideVault, match=folder):
+        edited(desk, "Plan.md", b"a client's")
+    assert desk.files()["Plan.md"] == NOTE and list(outside.iterdir()) == []
 
 
 def test_a_trash_that_leads_out_of_the_vault_is_not_used(desk: TrashDesk, tmp_path: Path):
