@@ -103,7 +103,7 @@ class CuratePage:
         """The waiting proposals, each with the client's wish, the note, and for a merge its preview
         page."""
         shown = []
-        for proposal in self._site.container.waiting_proposals()[:MAX_HELD]:
+        for proposal in self._site.container.proposals.waiting()[:MAX_HELD]:
             merge = proposal.call if proposal.kind is ProposalKind.MERGED else None
             by_id = self._site.container.live.catalogue.by_id
             note, merged = by_id(proposal.note_id), merge.arguments if merge else {}

@@ -169,7 +169,7 @@ class Site:
         return {
             **frame,
             "vault": container.vault.root.name,
-            "tasks": container.curation.pending() + len(container.waiting_proposals()),
+            "tasks": container.curation.pending() + len(container.proposals.waiting()),
             "last": self.last_change(),
             "notice": self.startup.notice(),
         }

@@ -43,13 +43,13 @@ from memvault.curation.manifest.keeper import ManifestKeeper
 from memvault.curation.operations.merge import MergeIndex
 from memvault.curation.operations.move import misled_note
 from memvault.curation.origins.provenance import Provenances
-from memvault.curation.proposals import NeededApproval, Proposal, Proposals
+from memvault.curation.proposals import NeededApproval, Proposals
 from memvault.curation.quarantine import Quarantine
 from memvault.curation.tasks.dismissed_tasks import DismissedTasks
 from memvault.model.change import Change
 from memvault.model.errors import MemvaultError
 from memvault.model.graph import NotesIndexed
-from memvault.model.memory import Tombstone
+from memvault.model.memory import Memory, Tombstone
 from memvault.model.provenance import own_lines
 from memvault.model.search import Tuning
 from memvault.search.context.note_text import NAMESPACE as OUTLINES
@@ -124,7 +124,6 @@ class Container:
         self.vault.had_notes = (self.state.indexes / "current").is_file
         self.journal = Journal(self.vault)
         self.quarantine = Quarantine(self.journal)
-        self.proposals = Proposals(self.journal)
         self.gate_log = GateLog(self.journal)
         self.curator = Curator(
             self.vault, self.journal, clock=self.now, deleted=self._forget_entities_of,
@@ -134,6 +133,11 @@ class Container:
             on_change=self._learn_from,
         )  # fmt: skip
         self.curator.recover()
+        self.proposals = Proposals(
+            self.journal,
+            memory_of=self._memory_of,
+            is_undone=self.curator.history.is_undone,
+        )
         self.approvals = Approvals(self.vault, self.curator.history, lambda: self.live.catalogue)
         self.client_limits = ClientLimits(
             self.curator.history, self.vault, lambda: self.settings.limits, self.curator.now
@@ -228,15 +232,6 @@ class Container:
         """The generation of indexes that answers; a rebuild replaces it."""
         return self._generations.live
 
-    def waiting_proposals(self) -> list[Proposal]:
-        """Clients' proposals that the person has not decided, newest first."""
-
-        def is_undone(reversal_hash: str) -> bool:
-            change = self.curator.history.find(reversal_hash)
-            return change is None or change.undone_by is not None
-
-        return self.proposals.waiting(self.live.catalogue.by_id, is_undone)
-
     def start(self, *, watch: bool = True, report: Report = report_nothing) -> ScanReport:
         """Index the vault and watch it, as `IndexingService.start`; then start hooks, dreams and
         upkeep."""
@@ -254,8 +249,11 @@ class Container:
         catalogue = self.live.catalogue
         return MergeIndex(catalogue, self.live.indexer.links, catalogue.linking)
 
+    def _memory_of(self, note_id: str) -> Memory | None:
+        return self.live.catalogue.by_id(note_id)
+
     def _path_of(self, note_id: str) -> str | None:
-        memory = self.live.catalogue.by_id(note_id)
+        memory = self._memory_of(note_id)
         return None if memory is None else memory.path
 
     def _indexed_vault(self) -> IndexedVault:

@@ -7,7 +7,7 @@ import json
 import logging
 import secrets
 import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -60,7 +60,11 @@ class _Contents:
 
 
 class ClientRegistry:
-    """The approved clients and their tokens; reads its file once and writes it at every change."""
+    """The approved clients and their tokens; reads its file once and writes it at every change.
+
+    If the file cannot be written, nobody gains access and nobody loses it, but for those whose
+    access was withdrawn.
+    """
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -81,34 +85,46 @@ class ClientRegistry:
         Raises OSError: the file cannot be written.
         """
         now = time.time()
-        self.clients.pop(client_id, None)
-        name, taken_names = shown_name(info.get("client_name")), self.names()
+        others = {key: client for key, client in self.clients.items() if key != client_id}
+        taken_names = {lookalike_key(client.name) for client in others.values()}
+        name = shown_name(info.get("client_name"))
         numbered = (name, *(f"{name[:50]} ({number})" for number in range(2, len(taken_names) + 3)))
         distinct = next(name for name in numbered if lookalike_key(name) not in taken_names)
-        self.clients[client_id] = ApprovedClient({**info, "client_name": distinct}, now, now)
-        self._write()
+        client = ApprovedClient({**info, "client_name": distinct}, now, now)
+        self._extend(_Contents({**others, client_id: client}, self._contents.tokens))
 
     def revoke(self, client_id: str) -> bool:
-        """Remove a client and all its tokens; False if there is none."""
-        if self.clients.pop(client_id, None) is None:
+        """Remove a client and all its tokens; False if there is none. Raises as `withdraw`."""
+        clients = dict(self.clients)
+        if clients.pop(client_id, None) is None:
             return False
         tokens = self._contents.tokens
-        self._contents.tokens = {k: v for k, v in tokens.items() if v.client_id != client_id}
-        self._write()
+        others = {key: grant for key, grant in tokens.items() if grant.client_id != client_id}
+        self._reduce(_Contents(clients, others))
         return True
 
-    def issue(self, client_id: str, scopes: list[str], resource: str | None) -> tuple[str, str]:
-        """A new access token and a new refresh token."""
+    def issue(
+        self, client_id: str, scopes: list[str], resource: str | None, replaced: str = ""
+    ) -> tuple[str, str]:
+        """A new access token and a new refresh token.
+
+        Args:
+            replaced: a refresh token that becomes invalid, with the access token issued with it.
+
+        Raises OSError: the file cannot be written; the replaced token stays valid.
+        """
         access, refresh = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
         pair, now = secrets.token_hex(8), int(time.time())
-        tokens = self._contents.tokens
-        for key in [key for key, grant in tokens.items() if (grant.expires or now) < now]:
-            del tokens[key]
+        tokens = {
+            key: grant
+            for key, grant in self._tokens_without(replaced).items()
+            if (grant.expires or now) >= now
+        }
         expires = now + ACCESS_SECONDS
         tokens[_hash(access)] = Grant(client_id, "access", scopes, pair, resource, expires)
         tokens[_hash(refresh)] = Grant(client_id, "refresh", scopes, pair, resource)
-        self.clients[client_id].last_seen = now
-        self._write()
+        client = replace(self.clients[client_id], last_seen=now)
+        self._extend(_Contents({**self.clients, client_id: client}, tokens))
         return access, refresh
 
     def grant(self, token: str, kind: Literal["access", "refresh"]) -> Grant | None:
@@ -119,17 +135,44 @@ class ClientRegistry:
         return grant
 
     def withdraw(self, token: str) -> None:
-        """Make a token, and the one issued with it, invalid."""
-        tokens = self._contents.tokens
-        grant = tokens.get(_hash(token))
-        if grant is not None:
-            self._contents.tokens = {
-                k: v for k, v in tokens.items() if v.grant_id != grant.grant_id
-            }
-            self._write()
+        """Make a token, and the one issued with it, invalid.
 
-    def _write(self) -> None:
-        write_whole(self._file, json.dumps(asdict(self._contents)).encode(), 0o600)
+        Raises OSError: the file can neither be written nor deleted, so that after a restart the
+        tokens are valid again.
+        """
+        if _hash(token) in self._contents.tokens:
+            self._reduce(_Contents(self.clients, self._tokens_without(token)))
+
+    def _tokens_without(self, token: str) -> dict[str, Grant]:
+        """All tokens but this one and the one issued with it."""
+        tokens = self._contents.tokens
+        withdrawn = tokens.get(_hash(token))
+        return {
+            key: grant
+            for key, grant in tokens.items()
+            if withdrawn is None or grant.grant_id != withdrawn.grant_id
+        }
+
+    def _extend(self, contents: _Contents) -> None:
+        """Give access to more clients; it takes effect once it is written."""
+        self._write(contents)
+        self._contents = contents
+
+    def _reduce(self, contents: _Contents) -> None:
+        """Withdraw access; it takes effect at once.
+
+        If the disk is full, the file is deleted, so that no restart brings the access back. The
+        other clients lose theirs at a restart, unless the file is written until then.
+        """
+        self._contents = contents
+        try:
+            self._write(contents)
+        except OSError as error:
+            self._file.unlink(missing_ok=True)
+            logger.warning("%s is deleted, as it cannot be written: %s", self._file, error)
+
+    def _write(self, contents: _Contents) -> None:
+        write_whole(self._file, json.dumps(asdict(contents)).encode(), 0o600)
 
 
 def _hash(token: str) -> str:

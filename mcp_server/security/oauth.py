@@ -261,15 +261,18 @@ class ApprovalProvider(OAuthProvider):
     ) -> OAuthToken:
         if not set(scopes) <= set(refresh_token.scopes):
             raise TokenError("invalid_scope", "These scopes were not approved.")
-        self.registry.withdraw(refresh_token.token)
-        return self._tokens(client, scopes, refresh_token.resource)
+        return self._tokens(client, scopes, refresh_token.resource, refresh_token.token)
 
     def _tokens(
-        self, client: OAuthClientInformationFull, scopes: list[str], resource: str | None
+        self,
+        client: OAuthClientInformationFull,
+        scopes: list[str],
+        resource: str | None,
+        replaced: str = "",
     ) -> OAuthToken:
         if client.client_id not in self.registry.clients:
             raise TokenError("invalid_grant", "This client was revoked.")
-        access, refresh = self.registry.issue(client.client_id, scopes, resource)
+        access, refresh = self.registry.issue(client.client_id, scopes, resource, replaced)
         return OAuthToken(
             access_token=access,
             token_type="Bearer",

@@ -36,6 +36,7 @@ from memvault.curation.proposals import ProposalKind
 from memvault.curation.quarantine import QuarantinedText
 from memvault.curation.targets import namesakes
 from memvault.curation.tasks.near_duplicates import MIN_COSINE
+from memvault.model.errors import RateLimited
 from memvault.model.memory import (
     MAX_CONTENT_CHARS,
     JohariQuadrant,
@@ -187,17 +188,25 @@ class StoreTools(Tools):
         contradicted = self._box.contradicted(draft.content)
         related = self._box.related(draft.content, project)
         stored = self._box.container.actions.store(draft)
-        if wants_permanent:
-            self._propose_permanent(stored, why_of(rationale))
-        return self._answer(stored, contradicted, related)
+        refusal = self._propose_permanent(stored, why_of(rationale)) if wants_permanent else None
+        answer = self._answer(stored, contradicted, related)
+        if refusal is not None:
+            notice = " ".join(filter(None, [refusal, answer.notice]))
+            return answer.model_copy(update={"notice": notice})
+        return answer
 
-    def _propose_permanent(self, stored: StoredMemory, why: Attribution) -> None:
-        """Propose to make the memory permanent, which only the person decides."""
+    def _propose_permanent(self, stored: StoredMemory, why: Attribution) -> str | None:
+        """Propose to make the memory permanent, which only the person decides; returns why it is
+        not proposed."""
         container = self._box.container
         memory = container.live.catalogue.by_path(stored.path)
         if memory is not None and memory.lifecycle is not Lifecycle.PERMANENT:
             kind = ProposalKind.PERMANENT
-            container.proposals.propose(kind, memory, why.actor, why.rationale)
+            try:
+                container.proposals.propose(kind, memory, why.actor, why.rationale)
+            except RateLimited as error:
+                return f"Stored, but not proposed as permanent. {error.message}"
+        return None
 
     def _quarantined(self, text: QuarantinedText) -> StoredAnswer:
         return StoredAnswer(

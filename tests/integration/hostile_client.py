@@ -229,7 +229,7 @@ class HostileClient(RuleBasedStateMachine):
 
     def _approve(self, number: int, _: int, __: str) -> None:
         """The person approves a move, a merge or a deletion that can be undone."""
-        calls = [(each, each.call) for each in self.container.waiting_proposals()]
+        calls = [(each, each.call) for each in self.container.proposals.waiting()]
         waiting = [
             proposal
             for proposal, call in calls

@@ -232,7 +232,7 @@ def test_the_suggested_call_of_every_kind_of_task_settles_it_when_it_is_made(
             more["content"] = "What the person told about it."
         async with Client(build_server(container, tools="full")) as client:
             await client.call_tool(task["suggested_tool"], {**more, **task["suggested_arguments"]})
-        for proposal in container.waiting_proposals():
+        for proposal in container.proposals.waiting():
             accept_proposal(container, proposal)
 
     for task in found:

@@ -93,10 +93,10 @@ def test_a_persons_note_stays_and_its_deletion_waits_for_the_person(
         assert "This waits for the person: Will.md" in answer["notice"]
     assert answer["paths"] == answer["node_ids"] == [] and "reversal_hash" not in answer
     assert (container.vault.root / "Will.md").read_text() == OWN
-    (waiting,) = container.waiting_proposals()
+    (waiting,) = container.proposals.waiting()
     assert (waiting.kind, waiting.path, waiting.client) == ("forgotten", "Will.md", "eve")
     container.proposals.decide(waiting.key, Actor(kind="person"))
-    assert container.waiting_proposals() == []
+    assert container.proposals.waiting() == []
 
 
 Way = Callable[[Caller, Container], str]
@@ -244,7 +244,7 @@ def test_what_the_person_forgot_no_client_restores(
     assert not (container.vault.root / will).exists()
     container.actions.restore(key, by_person("restored on the page"))
     assert (container.vault.root / will).read_text() == OWN
-    assert not [each for each in container.waiting_proposals() if each.path == will]
+    assert not [each for each in container.proposals.waiting() if each.path == will]
 
 
 def test_what_the_person_took_back_no_client_brings_back(
@@ -309,12 +309,12 @@ def test_a_merge_and_an_undo_wait_on_curate(call: Caller, container: Container, 
     assert "What AI clients ask of you" in pages.get("/")
     assert "eve asks to merge this note into Mine" in page and "See what changes" in page
     assert "eve asks to undo:" in page
-    for each in [each for each in container.waiting_proposals() if each.path == path][::-1]:
+    for each in [each for each in container.proposals.waiting() if each.path == path][::-1]:
         pages.post(f"/curate/{'accept' if yes else 'decline'}", proposal=each.key)
     assert (container.vault.root / path).exists() is not yes
     assert (f"Water, {yes}." in (container.vault.root / other).read_text()) is yes
     assert container.curator.history.change(change.reversal_hash).undone_by or not yes
-    assert not [each for each in container.waiting_proposals() if each.path == path]
+    assert not [each for each in container.proposals.waiting() if each.path == path]
 
 
 def test_what_cannot_be_done_yet_still_waits(call: Caller, container: Container) -> None:
@@ -322,17 +322,17 @@ def test_what_cannot_be_done_yet_still_waits(call: Caller, container: Container)
     change = container.actions.pin(path, by_person("pinned on the page"), pinned=True).change
     assert change is not None
     call("undo_change", change=change.reversal_hash, rationale=WHY)
-    (waiting,) = [each for each in container.waiting_proposals() if each.path == path]
+    (waiting,) = [each for each in container.proposals.waiting() if each.path == path]
     pinned = (container.vault.root / path).read_text()
     typed(container, path, pinned.replace("pinned: true", "pinned: 2031"))
     pages = Pages(container)
     with pytest.raises(AssertionError, match=r"Buoy\.md: it was changed since and stays as it is"):
         pages.post("/curate/accept", proposal=waiting.key)
-    assert waiting in container.waiting_proposals()
+    assert waiting in container.proposals.waiting()
     typed(container, path, pinned)
     pages.post("/curate/accept", proposal=waiting.key)
     assert (container.vault.root / path).read_text() == "Red.\n"
-    assert waiting not in container.waiting_proposals()
+    assert waiting not in container.proposals.waiting()
 
 
 def test_the_text_of_what_is_forgotten_is_in_no_lineage(call: Caller, container: Container) -> None:
@@ -353,10 +353,10 @@ def test_the_person_decides_on_curate(call: Caller, container: Container, wish: 
     deleted(call, path)
     pages = Pages(container)
     assert "eve asks to delete this note for good" in pages.get("/curate")
-    waiting = container.waiting_proposals()[0]
+    waiting = container.proposals.waiting()[0]
     pages.post(f"/curate/{'accept' if wish == 'delete' else 'decline'}", proposal=waiting.key)
     assert waiting.path == path
-    assert waiting not in container.waiting_proposals()
+    assert waiting not in container.proposals.waiting()
     assert kept_anywhere(container, f"To {wish} it.") is (wish == "keep")
     if wish == "delete":
         purged, gone = container.curator.history.changes(path=path)

@@ -37,7 +37,7 @@ def tree(caller: Caller) -> dict[str, bytes]:
 
 def accept_newest_proposal(writer: Caller) -> str:
     container = writer.container
-    accept_proposal(container, container.waiting_proposals()[0])
+    accept_proposal(container, container.proposals.waiting()[0])
     return container.curator.history.changes()[0].reversal_hash
 
 
@@ -144,7 +144,7 @@ def test_what_is_refused_changes_nothing_and_says_why(writer: Caller) -> None:
     assert "no note of its own" in error["message"]
     same = writer.ok("move_memory", target="Tides", destination="/", rationale=WHY)
     assert same["path"] == "Tides.md" and "notice" not in same and "reversal_hash" not in same
-    assert tree(writer) == before and not writer.container.waiting_proposals()
+    assert tree(writer) == before and not writer.container.proposals.waiting()
 
 
 def test_a_client_moves_a_folder_of_its_own_notes_and_asks_for_the_persons(writer: Caller) -> None:

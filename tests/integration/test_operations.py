@@ -313,7 +313,7 @@ def test_a_lifecycle_proposes_its_folder_and_the_note_moves_only_when_asked(writ
 def accept_newest_proposal(writer: Caller) -> str:
     """Accept the newest proposal, as on *Curate*; returns the hash that undoes it."""
     container = writer.container
-    accept_proposal(container, container.waiting_proposals()[0])
+    accept_proposal(container, container.proposals.waiting()[0])
     return container.curator.history.changes()[0].reversal_hash
 
 

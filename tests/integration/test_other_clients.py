@@ -35,7 +35,7 @@ def test_a_client_deletes_no_note_of_another_client_for_good(container: Containe
     answer = two.ok("forget_concept", target=path, **FOR_GOOD)
     assert answer["deletion"] == "proposed" and "soft_delete=true" in answer["notice"]
     assert (container.vault.root / path).exists()
-    (waiting,) = container.waiting_proposals()
+    (waiting,) = container.proposals.waiting()
     accept_proposal(container, waiting)
     assert not (container.vault.root / path).exists()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -26,11 +27,17 @@ class Desk:
 
     def __init__(self, folder: Path) -> None:
         self.vault = Vault(folder)
-        self.curator = Curator(self.vault, Journal(self.vault), refuse=self._refuse)
+        self.clock_is_ahead = timedelta(0)
+        self.curator = Curator(
+            self.vault, Journal(self.vault), clock=self._clock, refuse=self._refuse
+        )
         self.settings = LimitSettings()
         self.limits = ClientLimits(
             self.curator.history, self.vault, lambda: self.settings, self.curator.now
         )
+
+    def _clock(self) -> datetime:
+        return datetime.now(UTC) + self.clock_is_ahead
 
     def _refuse(self, plan: Plan, why: Attribution) -> None:
         self.limits.check(plan, why)
@@ -91,6 +98,19 @@ def test_other_names_bring_a_client_little_more_room(desk: Desk) -> None:
         desk.store(f"Of {word}.", client=f"eve{number}", title=word)
     with pytest.raises(RateLimited):
         desk.store("One more.", client="eve7", title="More")
+
+
+def test_changes_that_were_made_while_the_clock_was_ahead_block_no_client(desk: Desk) -> None:
+    desk.limit(changes_per_hour=4, megabytes_per_hour=5)
+    desk.vault.create_at("Log.md", b"")
+    desk.clock_is_ahead = timedelta(days=400)
+    for word in WORDS[:4]:
+        desk.write("Log.md", LARGE + word)
+    desk.clock_is_ahead = timedelta(0)
+    for word in WORDS[4:8]:
+        desk.write("Log.md", LARGE + word)
+    with pytest.raises(RateLimited):
+        desk.write("Log.md", "One more.")
 
 
 def test_nearly_the_same_memory_is_refused_after_a_while(desk: Desk) -> None:

@@ -8,12 +8,19 @@ from pathlib import Path
 
 import pytest
 
+from memvault.curation.changes.forgetting import stage_forgetting
 from memvault.curation.changes.journal_decoder import JournalPhase, TrashEntry
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.tombstones import Tombstones
 from memvault.curation.targets import Target
-from memvault.model.change import SYSTEM
-from memvault.model.errors import AmbiguousTarget, InvalidParams, NoteNotFound, StorageError
+from memvault.model.change import SYSTEM, ChangeKind
+from memvault.model.errors import (
+    AmbiguousTarget,
+    InvalidParams,
+    NoteNotFound,
+    OutsideVault,
+    StorageError,
+)
 from memvault.model.graph import GraphNode
 from memvault.model.memory import Tombstone, id_of_path
 from memvault.vault.files import Vault
@@ -60,6 +67,31 @@ def test_a_name_that_the_trash_has_already_gets_a_number(desk: TrashDesk):
         ".trash/Plan 1.md": b"one",
         ".trash/Plan 2.md": b"two",
     }
+
+
+@pytest.mark.parametrize("name", ["é" * 126 + ".md", "x" * 252 + ".md", "👩‍👩‍👧" * 14 + ".md"])
+def test_names_as_long_as_a_system_allows_are_numbered_and_come_back_whole(
+    desk: TrashDesk, name: str
+):
+    first = desk.forget(desk.put(f"a/{name}", b"one"))
+    second = desk.forget(desk.put(f"b/{name}", b"two"))
+    desk.put(f"b/{name}", b"three")
+    desk.restore(first.reversal_hash)
+    restored = desk.restore(second.reversal_hash).path
+    assert restored.startswith("b/") and restored.endswith(" 2.md")
+    assert desk.files() == {f"a/{name}": b"one", f"b/{name}": b"three", restored: b"two"}
+
+
+def test_no_name_differs_only_in_case_or_accents_from_another(desk: TrashDesk):
+    first, second = desk.put("a/Café.md", b"one"), desk.put("b/cafe\u0301.md", b"two")
+    desk.curator.perform(
+        lambda staging: [stage_forgetting(staging, target) for target in (first, second)],
+        ChangeKind.FORGOTTEN, ("both",), (), WHY,
+    )  # fmt: skip
+    assert desk.files() == {".trash/Café.md": b"one", ".trash/cafe\u0301 1.md": b"two"}
+    desk.put("a/CAFÉ.md", b"three")
+    desk.restore("a/Café.md")
+    assert desk.files()["a/Café 2.md"] == b"one"
 
 
 def test_the_tombstone_in_the_journal_tells_when_who_what_and_why(desk: TrashDesk):
@@ -124,6 +156,19 @@ def test_a_note_can_be_restored_for_thirty_days_and_no_longer(desk: TrashDesk):
     assert desk.curator.purge() == []
 
 
+def test_a_note_that_is_forgotten_while_the_clock_is_years_behind_stays_thirty_days(
+    desk: TrashDesk,
+):
+    desk.forget(desk.put("Earlier.md"))
+    right = desk.now
+    desk.now -= timedelta(days=9_000)
+    desk.forget(desk.put("Plan.md"))
+    desk.now = right + timedelta(days=29)
+    assert desk.curator.purge() == []
+    desk.now = right + timedelta(days=31)
+    assert [tombstone.path for tombstone in desk.curator.purge()] == ["Earlier.md", "Plan.md"]
+
+
 def test_the_sweep_deletes_only_the_very_bytes_that_were_forgotten(desk: TrashDesk):
     desk.put(".trash/Other.md", NOTE)
     desk.forget(desk.put("Plan.md"))
@@ -160,6 +205,44 @@ def test_permanent_deletion_leaves_nothing_to_restore_and_no_word_in_the_journal
     assert all(b"secret is" not in file.read_bytes() for file in desk.journal.files())
     with pytest.raises(NoteNotFound, match="deleted for good"):
         desk.restore(tombstone.reversal_hash)
+
+
+def edited(desk: TrashDesk, path: str, text: bytes) -> str:
+    """A client's edit of a note; returns its hash."""
+    return desk.do(
+        ChangeKind.EDITED, desk.target(path), lambda staging: staging.write(path, text)
+    ).change.reversal_hash
+
+
+def test_deleting_a_note_for_good_leaves_the_versions_of_the_next_note_at_its_path(
+    desk: TrashDesk,
+):
+    desk.forget(desk.put("Meeting.md", b"first"))
+    desk.put("Meeting.md", b"the person's own")
+    edit = edited(desk, "Meeting.md", b"a client's")
+    desk.now += timedelta(days=31)
+    desk.curator.purge()
+    assert desk.undo([edit]).conflicts == ()
+    assert desk.files() == {"Meeting.md": b"the person's own"}
+
+
+def test_deleting_a_note_for_good_leaves_the_versions_of_one_that_was_moved_away(desk: TrashDesk):
+    desk.put("Meeting.md", b"the person's own")
+    edit = edited(desk, "Meeting.md", b"a client's")
+    move = desk.move("Meeting.md", "old/").change.reversal_hash
+    desk.forget(desk.put("Meeting.md", b"second"), ASKED, permanent=True)
+    assert desk.undo([move, edit]).conflicts == ()
+    assert desk.files() == {"Meeting.md": b"the person's own"}
+
+
+def test_deleting_a_note_for_good_deletes_its_versions_at_all_its_paths(desk: TrashDesk):
+    desk.put("Plan.md", b"a secret")
+    edited(desk, "Plan.md", b"no longer a secret")
+    desk.move("Plan.md", "old/")
+    desk.restore(desk.forget("old/Plan.md").reversal_hash)
+    desk.forget("old/Plan.md", ASKED, permanent=True)
+    assert desk.curator.history.content(content_hash(b"a secret")) is None
+    assert list((desk.root / ".memvault/history").glob("*.zip")) == []
 
 
 def test_what_was_saved_in_the_last_moment_is_what_lies_in_the_trash(
@@ -285,6 +368,21 @@ def test_a_journal_that_cannot_be_written_leaves_the_note_where_it_is(
     assert desk.files() == {"Plan.md": NOTE}
     assert entries == ["change_begun", "change_done", "change_withdrawn"]
     assert desk.kept() == []
+
+
+@pytest.mark.parametrize("folder", [".memvault", ".memvault/history", ".memvault/journal"])
+def test_nothing_is_kept_in_a_folder_that_leads_out_of_the_vault(
+    vault_folder: Path, tmp_path: Path, folder: str
+):
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (vault_folder / folder).parent.mkdir(exist_ok=True)
+    (vault_folder / folder).symlink_to(outside, target_is_directory=True)
+    desk = TrashDesk(vault_folder)
+    desk.put("Plan.md")
+    with pytest.raises(OutsideVault, match=folder):
+        edited(desk, "Plan.md", b"a client's")
+    assert desk.files()["Plan.md"] == NOTE and list(outside.iterdir()) == []
 
 
 def test_a_trash_that_leads_out_of_the_vault_is_not_used(desk: TrashDesk, tmp_path: Path):

@@ -1,7 +1,8 @@
 """Proposals of clients that only the person decides.
 
 A client may propose that a memory is correct, wrong or permanent, that one of the person's notes is
-moved, forgotten or merged, or that one of their changes is undone.
+moved, forgotten or merged, or that one of their changes is undone. So that no client buries the
+person in proposals, only some of each client may wait.
 """
 
 from __future__ import annotations
@@ -15,12 +16,13 @@ from enum import StrEnum
 from typing import Any
 
 from memvault.model.change import Actor, TaskAction
-from memvault.model.errors import NoteNotFound
+from memvault.model.errors import NoteNotFound, RateLimited
 from memvault.model.memory import Lifecycle, Memory
 from memvault.vault.frontmatter.dates import read_date
 from memvault.vault.journal import Journal, JournalEntry
 
 PROPOSED, DECIDED = "proposed", "proposal_decided"
+MAX_WAITING, MAX_WAITING_TOGETHER = 100, 300  # proposals of one client, and of all clients
 # Of an entry's data.
 PROPOSAL, WAS_VERIFIED, CALL = "proposal", "was_verified", "call"
 
@@ -75,10 +77,22 @@ class Proposal:
 
 
 class Proposals:
-    """The proposals of one vault, kept in the journal. Thread-safe."""
+    """The proposals of one vault, kept in the journal. Thread-safe.
 
-    def __init__(self, journal: Journal) -> None:
+    Args:
+        memory_of: gives a current note by its id.
+        is_undone: whether a change is undone, by its hash.
+    """
+
+    def __init__(
+        self,
+        journal: Journal,
+        memory_of: Callable[[str], Memory | None],
+        is_undone: Callable[[str], bool],
+    ) -> None:
         self._journal = journal
+        self._memory_of = memory_of
+        self._is_undone = is_undone
         self._marks: dict[str, int] = {}
         self._open: dict[str, Proposal] = {}
         self._lock = threading.RLock()
@@ -87,6 +101,7 @@ class Proposals:
         """Record a client's claim; repeating an open claim changes nothing.
 
         Raises:
+            RateLimited: too many proposals of the client, or of all clients, wait already.
             StorageError, DiskFull: it cannot be recorded.
         """
         data = {PROPOSAL: kind, WAS_VERIFIED: memory.verified}
@@ -95,7 +110,7 @@ class Proposals:
     def propose_call(
         self, needed: NeededApproval, call: TaskAction, actor: Actor, rationale: str
     ) -> None:
-        """Record a client's call that waits for the person's approval."""
+        """Record a client's call that waits for the person's approval. Raises as `propose`."""
         data = {PROPOSAL: needed.kind, CALL: call.model_dump(mode="json")}
         self._propose(needed.note_id, needed.path, actor, rationale, data)
 
@@ -105,6 +120,7 @@ class Proposals:
         with self._lock:
             self._refresh()
             if _key(note_id, data) not in self._open:
+                self._check_waiting(actor.name)
                 self._journal.append(
                     JournalEntry(
                         ts=datetime.now(UTC), kind=PROPOSED, actor=actor, note_id=note_id,
@@ -112,21 +128,25 @@ class Proposals:
                     )
                 )  # fmt: skip
 
-    def waiting(
-        self, memory_of: Callable[[str], Memory | None], is_undone: Callable[[str], bool]
-    ) -> list[Proposal]:
-        """The proposals that the person has not decided, newest first.
+    def _check_waiting(self, client: str) -> None:
+        clients = [proposal.client for proposal in self.waiting()]
+        own = clients.count(client)
+        if own >= MAX_WAITING or len(clients) >= MAX_WAITING_TOGETHER:
+            raise RateLimited(
+                f"{len(clients)} proposals of AI clients wait for the person, {own} of them yours; "
+                f"{MAX_WAITING} of one client and {MAX_WAITING_TOGETHER} of all are the limit. "
+                "Nothing was proposed. Ask the person to decide those on the Curate page first."
+            )
 
-        Args:
-            is_undone: whether a change is undone, by its hash.
-        """
+    def waiting(self) -> list[Proposal]:
+        """The proposals that the person has not decided, newest first."""
         with self._lock:
             self._refresh()
             open_proposals = list(self._open.values())
         waiting = [
             proposal
             for proposal in open_proposals
-            if not _is_settled(proposal, memory_of(proposal.note_id), is_undone)
+            if not _is_settled(proposal, self._memory_of(proposal.note_id), self._is_undone)
         ]
         return sorted(waiting, key=lambda proposal: proposal.at, reverse=True)
 

@@ -26,6 +26,8 @@ _DAY_KEY = re.compile(
     r"giorno|dag|дата|день)\b|日",
     re.IGNORECASE,
 )
+_YES = frozenset(["true", "yes", "ja", "oui", "sí", "sì", "sim", "да"])
+_NO = frozenset(["", "false", "no", "0", "nein", "non", "nee", "não", "нет"])
 # A day or a version; no version writes 03.10.12.
 _SHORT_YEAR = re.compile(r"(?<![\w.])[1-9]\d?\.[1-9]\d?\.(\d{2})(?![\d.])")
 
@@ -80,6 +82,16 @@ def day_of_value(value: str) -> date | None:
     """The day that a value states under a key of a day; None if it states none."""
     moment = read_date(value)
     return moment.date() if moment is not None else None
+
+
+def is_yes(value: str) -> bool:
+    """Whether a value is "yes", or says so in another language."""
+    return value.casefold() in _YES
+
+
+def is_no(value: str) -> bool:
+    """Whether a value is "no", or says so in another language, or is empty."""
+    return value.casefold() in _NO
 
 
 @lru_cache(maxsize=20_000)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from pathlib import PurePosixPath
 
-MAX_NAME_BYTES = 180  # of 255; the rest is for " 23.md" and for systems that decompose accents
+MAX_FILE_NAME_BYTES = 255  # of a file name with its suffix, in all usual file systems
+# Of a new note's name; the rest is for " 23.md" and for systems that decompose accents.
+MAX_NAME_BYTES = 180
 MAX_NAME_CHARS = 120  # Windows allows 260 for a whole path
 UNTITLED = "Untitled"
 
@@ -41,6 +44,16 @@ def folded_name(name: str) -> str:
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 
+def numbered_name(name: str, number: int) -> str:
+    """The file name with a number before its suffix, shortened if it would be too long."""
+    path = PurePosixPath(name)
+    stem, ending = path.stem, f" {number}{path.suffix}"
+    room = MAX_FILE_NAME_BYTES - len(ending.encode("utf-8"))
+    if len(stem.encode("utf-8")) > room:
+        stem = _without_open_end(_cut(stem, room)).rstrip()
+    return stem + ending
+
+
 def _clean(text: str) -> str:
     text = _SPACES.sub(" ", text)
     text = text.strip(" .")
@@ -59,10 +72,19 @@ def _is_writable(char: str) -> bool:
 def _shortened(text: str) -> str:
     if len(text) <= MAX_NAME_CHARS and len(text.encode("utf-8")) <= MAX_NAME_BYTES:
         return text
-    text = text[:MAX_NAME_CHARS]
-    text = text.encode("utf-8")[:MAX_NAME_BYTES].decode("utf-8", errors="ignore")
+    text = _cut(text[:MAX_NAME_CHARS], MAX_NAME_BYTES)
     head, _, tail = text.rpartition(" ")
     text = head if head and len(tail) < 20 else text
+    return _without_open_end(text)
+
+
+def _cut(text: str, max_bytes: int) -> str:
+    """The start of a text that has at most so many bytes of UTF-8."""
+    return text.encode("utf-8")[:max_bytes].decode("utf-8", errors="ignore")
+
+
+def _without_open_end(text: str) -> str:
+    """The text without a combining character or joiner at its end."""
     while text and (unicodedata.combining(text[-1]) or text[-1] in "\u200d\u200c\ufe0f"):
         text = text[:-1]
     return text

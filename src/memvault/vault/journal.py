@@ -31,8 +31,9 @@ from filelock import FileLock, Timeout
 from pydantic import AwareDatetime, BaseModel, Field, ValidationError
 
 from memvault.model.change import Actor
-from memvault.model.errors import OutsideVault, StorageError
+from memvault.model.errors import StorageError
 from memvault.vault.files import Vault
+from memvault.vault.own_folders import own_folder
 from memvault.vault.write import storage_errors, sync_folder, write_whole
 
 __all__ = ["Actor", "Journal", "JournalEntry", "TornLine"]
@@ -293,13 +294,8 @@ class Journal:
                         yield entry
 
     def _prepare(self) -> None:
-        self._vault.check()  # creating a missing folder would make it look like the vault
-        self._folder.mkdir(parents=True, exist_ok=True)
+        own_folder(self._vault, self._folder.relative_to(self._root))
         self.files()  # a journal that cannot be read accepts no entry
-        if not self._folder.resolve().is_relative_to(self._root.resolve()):
-            raise OutsideVault(
-                "The vault's .memvault folder is a link out of the vault. Make it a real folder."
-            )
 
 
 def file_of(mark: str) -> str:

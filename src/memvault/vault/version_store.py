@@ -12,6 +12,7 @@ from pathlib import Path
 
 from memvault.model.errors import StorageError
 from memvault.vault.files import Vault
+from memvault.vault.own_folders import own_folder
 from memvault.vault.parse import content_hash
 from memvault.vault.write import storage_errors, write_whole
 
@@ -112,13 +113,12 @@ class VersionStore:
                 file.unlink(missing_ok=True)
 
     def _write(self, file: Path, versions: Mapping[str, bytes]) -> None:
-        self._vault.check()
         data = io.BytesIO()
         with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as pack_file:
             for name, version in sorted(versions.items()):
                 pack_file.writestr(zipfile.ZipInfo(name), version, zipfile.ZIP_DEFLATED)
         with storage_errors(self._name(file)):
-            file.parent.mkdir(parents=True, exist_ok=True)
+            own_folder(self._vault, file.parent.relative_to(self._root))
             write_whole(file, data.getvalue())
 
     def _file(self, name: str, folder: Path = FOLDER) -> Path:

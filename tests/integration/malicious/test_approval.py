@@ -21,7 +21,7 @@ def test_a_clients_verification_waits_for_the_person(call: Caller, container: Co
     assert answer["after"] is False
     assert "Curate" in answer["notice"]
     call("set_lifecycle", target=stored["node_id"], lifecycle="permanent", rationale=WHY)
-    waiting = container.waiting_proposals()
+    waiting = container.proposals.waiting()
     mine = [each for each in waiting if each.note_id == stored["node_id"]]
     assert {str(each.kind) for each in mine} == {"verified", "permanent"}
     memory = container.live.catalogue.by_id(stored["node_id"])
@@ -34,6 +34,16 @@ def test_a_clients_verification_waits_for_the_person(call: Caller, container: Co
     assert "4 mg" in dose["content"]
 
 
+def test_a_memory_is_kept_if_too_many_proposals_wait(
+    call: Caller, container: Container, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("memvault.curation.proposals.MAX_WAITING", 0)
+    stored = call("store_memory", content="The lock is at km 7.", title="Lock",
+                  lifecycle="permanent", rationale=WHY)  # fmt: skip
+    assert container.live.catalogue.by_path(stored["path"]) is not None
+    assert stored["notice"].startswith("Stored, but not proposed as permanent.")
+
+
 def test_a_claim_on_a_stale_memory_that_was_verified_waits_too(
     call: Caller, container: Container
 ) -> None:
@@ -43,7 +53,7 @@ def test_a_claim_on_a_stale_memory_that_was_verified_waits_too(
     call("verify_memory", target="Mole.md", verified=True, rationale=WHY)
 
     def waits() -> bool:
-        waiting = container.waiting_proposals()
+        waiting = container.proposals.waiting()
         return any(each.path == "Mole.md" for each in waiting)
 
     assert waits()
@@ -96,7 +106,7 @@ def test_an_edited_manifest_that_a_client_applies_waits_for_the_person(
     past_the_tool = container.apply_manifest(Attribution("ChatGPT", WHY), confirm=True)
     assert past_the_tool.change is None and past_the_tool.approval is not None
     assert (container.vault.root / "Quay.md").exists()
-    [waiting] = [each for each in container.waiting_proposals() if each.path == "Quay.md"]
+    [waiting] = [each for each in container.proposals.waiting() if each.path == "Quay.md"]
     assert "which moves to the trash: Quay.md" in Pages(container).get("/curate")
     manifest.write_text("".join(line for line in lines if not line.startswith("- Pier")))
     with pytest.raises(NoteConflict, match="edited since"):

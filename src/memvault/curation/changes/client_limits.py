@@ -92,9 +92,14 @@ class ClientLimits:
             self._check_alike(today, plan, why.client, limits.similar_per_day)
 
     def _of_clients_today(self) -> list[Change]:
-        """The changes of all clients within the last day, newest first."""
-        changes = self._history.changes(since=self._now() - DAY, limit=None)
-        return [change for change in changes if change.actor.kind == "client"]
+        """The changes of all clients within the last day, newest first.
+
+        Those that were made while the clock was ahead are not among them: they would count until
+        it is as late as that.
+        """
+        now = self._now()
+        changes = self._history.changes(since=now - DAY, limit=None)
+        return [change for change in changes if change.actor.kind == "client" and change.at <= now]
 
     def _check_rate(self, today: Sequence[Change], client: str, limit: int) -> None:
         hour_ago = self._now() - HOUR
@@ -121,8 +126,8 @@ class ClientLimits:
                 "Tell the person to free some space."
             )
         with self._lock:
-            since = self._now() - HOUR
-            while self._written and self._written[0][0] < since:
+            now = self._now()
+            while self._written and not now - HOUR <= self._written[0][0] <= now:
                 self._written.popleft()
             own_bytes = sum(count for _, name, count in self._written if name == client)
             total_bytes = sum(count for _, _, count in self._written)
@@ -137,7 +142,7 @@ class ClientLimits:
                     "configuration.",
                     retry_after_seconds=HOUR.total_seconds(),
                 )
-            self._written.append((self._now(), client, size))
+            self._written.append((now, client, size))
 
     def _check_links(self, plan: Plan, limit: int) -> None:
         for edit in plan.edits:

@@ -358,7 +358,7 @@ class Curator:
             facts=plan.facts,
             merged_from=plan.merged_from,
             undoes=plan.undoes,
-            forgot=tombstones_of(plan, why, now, key),
+            forgot=tombstones_of(plan, why, order, key),
             restored=plan.restores,
             folders=new_folders(self.vault, plan),
             memo=dict(plan.memo),

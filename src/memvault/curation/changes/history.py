@@ -113,6 +113,11 @@ class History:
             self._refresh()
             return self._by_hash.get(reversal_hash)
 
+    def is_undone(self, reversal_hash: str) -> bool:
+        """Whether the change with exactly this hash is undone, or unknown."""
+        change = self.find(reversal_hash)
+        return change is None or change.undone_by is not None
+
     def made_by(self, call: str) -> Change | None:
         """The change that the call with this key made; None if it made none."""
         with self._lock:

@@ -8,8 +8,9 @@ from contextlib import contextmanager
 
 from filelock import FileLock, Timeout
 
-from memvault.model.errors import OutsideVault, StorageError
+from memvault.model.errors import StorageError
 from memvault.vault.files import Vault
+from memvault.vault.own_folders import own_folder
 from memvault.vault.version_store import FOLDER
 from memvault.vault.write import storage_errors
 
@@ -38,12 +39,8 @@ class ChangeLock:
             StorageError: another process takes too long, or the vault cannot be written.
         """
         with self.threads:
-            folder = self._vault.root / FOLDER.parent
             with storage_errors(FOLDER.parent.as_posix()):
-                self._vault.check()  # else mkdir could create a missing vault's folder
-                folder.mkdir(parents=True, exist_ok=True)
-                if not folder.resolve().is_relative_to(self._vault.root):
-                    raise OutsideVault("The vault's .memvault folder is a link out of the vault")
+                own_folder(self._vault, FOLDER.parent)
                 try:
                     self._processes.acquire(timeout=seconds)
                 except Timeout as error:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import PurePosixPath
 
 from memvault.curation.changes.plan import Edit, Forgetting, Plan
 from memvault.model.change import ChangeKind, Fact
 from memvault.model.errors import NoteNotFound, OutsideVault, StorageError
 from memvault.vault.documents import check_writable
-from memvault.vault.file_names import safe_name
+from memvault.vault.file_names import folded_name, numbered_name, safe_name
 from memvault.vault.files import NOTE_SUFFIX, Vault
 
 TRASH = ".trash"
@@ -33,7 +34,9 @@ class Staging:
         self._before: dict[str, bytes | None] = dict(self._earlier)  # as the vault has it
         self._after: dict[str, bytes | None] = dict(self._earlier)
         self._origin: dict[str, str] = {}  # staged path of a moved file → its path in the vault
-        self._created: set[str] = set()  # case-folded, since some file systems ignore case
+        # Names by folder, and staged paths, both folded, since some file systems ignore case.
+        self._names: dict[str, frozenset[str]] = {}
+        self._claimed: set[str] = set()
         self._facts: list[Fact] = []
         self._forgets: list[Forgetting] = []
         self._restores: list[str] = []
@@ -243,7 +246,6 @@ class Staging:
 
     def _create(self, path: str, data: bytes) -> str:
         self._after[self._claim(path)] = data
-        self._created.add(path.casefold())
         return path
 
     def _claim(self, path: str) -> str:
@@ -254,11 +256,26 @@ class Staging:
         """
         self._before.setdefault(path, None)
         self._after.setdefault(path, None)
+        self._claimed.add(folded_name(path))
         return path
 
     def _is_free(self, path: str) -> bool:
-        is_staged = self._after.get(path) is not None or path.casefold() in self._created
-        return not is_staged and (path in self._earlier or not self.vault.is_taken(path))
+        """Whether no file has this name or another spelling of it.
+
+        Where case counts, the vault could have both, but not where it may be copied to.
+        """
+        if self._after.get(path) is not None or folded_name(path) in self._claimed:
+            return False
+        folder, _, name = path.rpartition("/")
+        return path in self._earlier or folded_name(name) not in self._names_in(folder)
+
+    def _names_in(self, folder: str) -> frozenset[str]:
+        if folder not in self._names:
+            names: list[str] = []
+            with suppress(OSError, OutsideVault):  # there is no such folder yet
+                names = [entry.name for entry in self.vault.file_path(folder).iterdir()]
+            self._names[folder] = frozenset(map(folded_name, names))
+        return self._names[folder]
 
 
 def is_in_trash(path: str) -> bool:
@@ -267,7 +284,7 @@ def is_in_trash(path: str) -> bool:
 
 def numbered_paths(path: str, first: int) -> Iterator[str]:
     """The path, then the same path with ascending numbers after the name."""
-    stem, dot, suffix = path.rpartition(".")
+    folder, slash, name = path.rpartition("/")
     yield path
     for number in range(first, MAX_SAME_NAME):
-        yield f"{stem} {number}{dot}{suffix}"
+        yield folder + slash + numbered_name(name, number)

@@ -197,13 +197,17 @@ def _name_keys(tombstone: Tombstone) -> set[str]:
     return {name_key(name) for name in names}
 
 
-def tombstones_of(plan: Plan, why: Attribution, now: datetime, key: str) -> tuple[Tombstone, ...]:
+def tombstones_of(
+    plan: Plan, why: Attribution, moment: datetime, key: str
+) -> tuple[Tombstone, ...]:
     """The tombstones of the notes and concepts that a plan forgets.
 
     If a change forgets just one, its tombstone has the hash of the change, so that this hash both
     undoes the change and restores the note.
 
     Args:
+        moment: the change's `order`, so that notes which are forgotten while the clock is wrong
+            are not deleted as soon as it is right again.
         key: the reversal hash of the change.
     """
     moved = {edit.path: edit for edit in plan.edits if edit.moved_to is not None}
@@ -212,8 +216,8 @@ def tombstones_of(plan: Plan, why: Attribution, now: datetime, key: str) -> tupl
     def tombstone(forgetting: Forgetting) -> Tombstone:
         edit = moved.get(forgetting.path or "")
         content = content_hash(edit.before) if edit and edit.before is not None else None
-        kept_until = now if forgetting.permanent else now + RETENTION
-        own_hash = reversal_hash("forgotten", now, forgetting.path or forgetting.name, content)
+        kept_until = moment if forgetting.permanent else moment + RETENTION
+        own_hash = reversal_hash("forgotten", moment, forgetting.path or forgetting.name, content)
         return Tombstone(
             reversal_hash=key if shares_hash else own_hash,
             name=forgetting.name,
@@ -223,7 +227,7 @@ def tombstones_of(plan: Plan, why: Attribution, now: datetime, key: str) -> tupl
             trash_path=edit.moved_to if edit else None,
             content_hash=content,
             hidden=forgetting.hidden,
-            forgotten_at=now,
+            forgotten_at=moment,
             restorable_until=kept_until if forgetting.path else None,
             permanent=forgetting.permanent,
             reason=why.reason,

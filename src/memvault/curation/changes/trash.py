@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 
 from memvault.curation.changes.file_edits import current_bytes
@@ -11,7 +11,7 @@ from memvault.curation.changes.history import History
 from memvault.curation.changes.journal_decoder import TrashEntry
 from memvault.curation.changes.staging import is_in_trash
 from memvault.curation.changes.tombstones import Tombstones
-from memvault.model.change import SYSTEM, ChangeKind, FileChange
+from memvault.model.change import SYSTEM, Change, ChangeKind, FileChange
 from memvault.model.memory import Tombstone
 from memvault.vault.files import Vault
 from memvault.vault.journal import Journal, JournalEntry
@@ -20,6 +20,7 @@ from memvault.vault.version_store import VersionStore
 
 logger = logging.getLogger(__name__)
 
+Step = tuple[Change, FileChange]  # a change, and the note's file in it
 _NAMED = {"reversal_hash", "trash_path"}  # suffice for a tombstone that is recorded already
 
 
@@ -60,8 +61,9 @@ class Trash:
             self._vault.delete(path)
         self._record(TrashEntry.PURGED, tombstone)
         if tombstone.path is not None:
-            self._drop_versions(tombstone)
-            self._drop_archived(tombstone)
+            steps = list(_steps(tombstone, self._history.changes(limit=None)))
+            self._drop_versions(steps)
+            self._drop_archived(tombstone, steps)
 
     def complete_earlier(self) -> None:
         """Record forgettings and restorings that an earlier version made just before it crashed."""
@@ -91,22 +93,45 @@ class Trash:
         self._journal.append(entry)
         self._forgotten.take(entry)
 
-    def _drop_versions(self, tombstone: Tombstone) -> None:
-        for change in self._history.changes(path=tombstone.path, limit=None):
-            note_files = [file for file in change.files if file.path == tombstone.path]
-            other_files = [file for file in change.files if file.path != tombstone.path]
-            versions = versions_of(note_files) - versions_of(other_files)
+    def _drop_versions(self, steps: Iterable[Step]) -> None:
+        for change, file in steps:
+            other_files = [other for other in change.files if other is not file]
+            versions = versions_of([file]) - versions_of(other_files)
             self._contents.drop(change.reversal_hash, versions)
 
-    def _drop_archived(self, tombstone: Tombstone) -> None:
+    def _drop_archived(self, tombstone: Tombstone, steps: Iterable[Step]) -> None:
         """Delete the full texts of a faded note, unless another note has the same text."""
+        own_changes = {change.reversal_hash for change, _ in steps}
         versions: set[str] = set()
         other_versions: set[str] = set()
         for change in self._history.changes(kinds=(ChangeKind.FADED,), limit=None):
-            is_own = tombstone.path in change.paths or set(tombstone.node_ids) & {*change.node_ids}
+            is_own = change.reversal_hash in own_changes or (
+                not set(tombstone.node_ids).isdisjoint(change.node_ids)
+            )
             (versions if is_own else other_versions).add(change.memo["original"])
         for version in versions - other_versions:
             self._contents.drop_archived(version)
+
+
+def _steps(tombstone: Tombstone, newest_first: Iterable[Change]) -> Iterator[Step]:
+    """The changes of a forgotten note, from its forgetting back to its creation, at all its paths.
+
+    Changes of other notes that had one of these paths before or after it are not among them.
+    """
+    path: str | None = None
+    for change in newest_first:
+        if path is None:
+            if all(own.reversal_hash != tombstone.reversal_hash for own in change.forgot):
+                continue
+            path = tombstone.trash_path
+        file = next((f for f in change.files if f.place == path and f.final_hash), None)
+        if file is not None:
+            yield change, file
+            path = file.path
+            if file.before is None:
+                return
+        elif any(f.path == path and f.before for f in change.files):
+            return  # another note left this path
 
 
 def _is_file_of_trash(path: str) -> bool:

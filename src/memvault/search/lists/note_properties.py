@@ -9,10 +9,11 @@ from functools import cached_property, lru_cache
 
 from memvault.model.memory import Memory
 from memvault.search.lists.comparisons import NUMBER_WORDS, first_number
-from memvault.search.lists.overdue import NOT_SO, SO
 from memvault.search.property_text import (
     YEARLY_KEY,
     day_of_property,
+    is_no,
+    is_yes,
     shown_value,
     terms_of,
     words_of_key,
@@ -140,18 +141,14 @@ class NoteProperties:
     @property
     def says_yes(self) -> bool:
         """Whether a property with a word of the question in its key is true ("paid: yes")."""
-        return any(self.fields[key].casefold() in SO for key in self.words_by_key)
+        return any(is_yes(self.fields[key]) for key in self.words_by_key)
 
     @property
     def says_no(self) -> bool:
         """Whether a word of the question is only in keys of properties that are false ("paid: no",
         where the question says "paid")."""
         affirmed = set[str]().union(
-            *(
-                words
-                for key, words in self.words_by_key.items()
-                if self.fields[key].casefold() not in NOT_SO
-            )
+            *(words for key, words in self.words_by_key.items() if not is_no(self.fields[key]))
         )
         return any(not words <= affirmed for words in self.words_by_key.values())
 
@@ -191,7 +188,7 @@ class NoteProperties:
         """
         named_keys = [key for key in keys if terms_of(word) & terms_of_key(key)]
         if named_keys:
-            return all(self.fields.get(key, "").casefold() in NOT_SO for key in named_keys)
+            return all(is_no(self.fields.get(key, "")) for key in named_keys)
         return not self.has_value(word) and any(key in self.fields for key in keys)
 
     def _has_word(self, word: str) -> bool:

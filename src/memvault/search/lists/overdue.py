@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from datetime import date
 
-from memvault.search.property_text import day_of_value, words_of_key
+from memvault.search.property_text import day_of_value, is_no, words_of_key
 from memvault.text.words import composed, some_words
 
 _OVERDUE = re.compile(
@@ -32,8 +32,6 @@ _DONE_WORDS = (
 )
 DONE = frozenset(_DONE_WORDS.split())
 _NOT = frozenset(["not", "nicht", "pas", "non", "no", "não", "niet", "не"])
-SO = frozenset(["true", "yes", "ja", "oui", "sí", "sì", "sim", "да"])
-NOT_SO = frozenset(["", "false", "no", "0", "nein", "non", "nee", "não", "нет"])
 
 
 def asks_for_overdue(question: str) -> bool:
@@ -67,6 +65,6 @@ def overdue_since(fields: Mapping[str, str], day: date) -> date | None:
 def _is_done(key: str, value: str, day: date) -> bool:
     if not DONE.isdisjoint(words_of_key(key).casefold().split()):
         day_done = day_of_value(value)
-        return value.casefold() not in NOT_SO if day_done is None else day_done <= day
+        return not is_no(value) if day_done is None else day_done <= day
     words = some_words(composed(value))
     return not DONE.isdisjoint(words) and _NOT.isdisjoint(words)
