@@ -25,7 +25,7 @@ from pydantic_core import ErrorDetails
 from mcp_server.answers.base import Shape
 from mcp_server.middleware import CallTool, ReadResource, ResourceRead, ToolCall
 from mcp_server.tools.arguments import coerced
-from memvault.model.errors import InvalidParams, MemvaultError, StorageError
+from memvault.model.errors import InvalidParams, MemvaultError, StorageError, reason_of
 
 logger = logging.getLogger(__name__)
 
@@ -185,8 +185,7 @@ def _explanation(kind: str, details: ErrorDetails, parameters: Iterable[str]) ->
         return "it must be a date or time in ISO 8601, such as 2026-03-14"
     if details.get("ctx") == {"min_length": 1}:
         return "it must not be empty"
-    message = details["msg"].replace(" after validation", "")
-    return message[:1].lower() + message[1:]
+    return reason_of(details["msg"].replace(" after validation", ""))
 
 
 def _range_message(parameter: str, described: Mapping[str, Any]) -> str | None:
