@@ -142,7 +142,9 @@ def protocol_error(error: MemvaultError) -> MCPError:
 def error_result(error: MemvaultError) -> ToolResult:
     """The tool result for this error."""
     level = logging.WARNING if isinstance(error, StorageError) else logging.INFO
-    reason = "" if error.__cause__ is None else f": {error.__cause__!r}"
+    cause = error.__cause__
+    # An error of pydantic repeats the arguments of the call.
+    reason = "" if cause is None or isinstance(cause, ValidationError) else f": {cause!r}"
     logger.log(level, "answered with error %d (%s)%s", error.code, type(error).__name__, reason)
     content: dict[str, Any] = {"code": error.code, "message": error.message}
     if error.data:

@@ -106,10 +106,12 @@ def test_arguments_outside_their_limits_are_named_in_the_documents_words(argumen
     assert (error["code"], error["message"]) == (-32602, message)
 
 
-def test_the_reason_of_a_check_is_given_in_its_own_words():
+def test_the_reason_of_a_check_is_given_in_its_own_words(caplog):
+    caplog.set_level(logging.INFO)
     error = failure("store", rationale="long enough", importance="huge")
     reason = "importance must be between 0 and 1, or one of critical, high, medium, low"
     assert error["message"] == f"Invalid params: importance - {reason}"
+    assert "InvalidParams" in caplog.text and "huge" not in caplog.text
 
 
 @pytest.mark.parametrize("arguments", [{"query": "q", "top_k": "many"}, {"query": "x" * 4097}])
