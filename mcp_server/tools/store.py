@@ -187,17 +187,18 @@ class StoreTools(Tools):
         contradicted = self._box.contradicted(draft.content)
         related = self._box.related(draft.content, project)
         stored = self._box.container.actions.store(draft)
-        if wants_permanent:
-            self._propose_permanent(stored, why_of(rationale))
-        return self._answer(stored, contradicted, related)
+        is_proposed = wants_permanent and self._propose_permanent(stored, why_of(rationale))
+        answer = self._answer(stored, contradicted, related)
+        return _as_proposed(answer) if is_proposed else answer
 
-    def _propose_permanent(self, stored: StoredMemory, why: Attribution) -> None:
-        """Propose to make the memory permanent, which only the person decides."""
+    def _propose_permanent(self, stored: StoredMemory, why: Attribution) -> bool:
+        """Propose to make the memory permanent, which only the person decides; False if it is."""
         container = self._box.container
         memory = container.live.catalogue.by_path(stored.path)
-        if memory is not None and memory.lifecycle is not Lifecycle.PERMANENT:
-            kind = ProposalKind.PERMANENT
-            container.proposals.propose(kind, memory, why.actor, why.rationale)
+        if memory is None or memory.lifecycle is Lifecycle.PERMANENT:
+            return False
+        container.proposals.propose(ProposalKind.PERMANENT, memory, why.actor, why.rationale)
+        return True
 
     def _quarantined(self, text: QuarantinedText) -> StoredAnswer:
         return StoredAnswer(
@@ -291,6 +292,15 @@ class StoreTools(Tools):
             "existing note instead: undo_change with this reversal_hash, then edit_memory with "
             f"target={same_titled[0].path!r}{merge}."
         ]
+
+
+def _as_proposed(answer: StoredAnswer) -> StoredAnswer:
+    """The answer with the notice that the memory is not permanent yet."""
+    notice = (
+        "Only the person makes a memory permanent: the Curate page asks them. Until they agree, "
+        f"the note is {answer.path}."
+    )
+    return answer.model_copy(update={"notice": " ".join(filter(None, (notice, answer.notice)))})
 
 
 def _with_nearest(names: Mapping[str, Sequence[str]]) -> str:
