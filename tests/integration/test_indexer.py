@@ -230,6 +230,20 @@ def test_what_was_still_to_be_looked_up_is_made_good_by_the_next_scan(
     assert indexer.catalogue.queued_names() == set()
 
 
+def test_progress_names_the_large_note_that_takes_long(
+    indexer: Indexer, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("indexer.change_set.LARGE_BYTES", 2_000)
+    for name in ("a", "m", "z"):
+        write(f"{name}.md", "Short.\n" * (1_000 if name != "m" else 1))
+    reports: list[Progress] = []
+    indexer.scan(reports.append)
+    indexing = [
+        (report.done, report.large_note) for report in reports if report.stage == "indexing"
+    ]
+    assert indexing == [(1, "a.md"), (2, "z.md"), (3, None)]
+
+
 @pytest.mark.parametrize("stage", ["reading", "indexing"])
 def test_changes_amid_a_long_scan_leave_what_a_fresh_index_has(
     open_indexer: Callable[..., Indexer], write: Write, vault_folder: Path, stage: str
