@@ -191,9 +191,19 @@ class ChangeSet:
         while batch := list(islice(paths, size)):
             yield list(self.readings.take(batch))
             size = min(2 * size, max_notes)
-        for path in self.memories:
-            if path in self.large:
-                yield list(self.readings.take([path]))
+        for path in self._large_last():
+            yield list(self.readings.take([path]))
+
+    def progress(self, done: int) -> Progress:
+        """The progress when so many notes of the batches are indexed."""
+        large = self._large_last()
+        total = len(self.memories)
+        next_large = done - (total - len(large))
+        note = large[next_large] if 0 <= next_large < len(large) else None
+        return Progress("indexing", done, total, note)
+
+    def _large_last(self) -> list[str]:
+        return [path for path in self.memories if path in self.large] if self.large else []
 
 
 class ChangeSetReader:

@@ -128,10 +128,15 @@ def _troubled_notes(indexer: Indexer) -> list[Problem]:
             Problem("note", warning, "look at the file in your editor", path)
             for warning in record.warnings
         ]
-    return problems + [
-        Problem("note", why, "it is read once that is corrected", path)
-        for path, why in indexer.problems.items()
-    ]
+    return problems + [_not_read(path, why) for path, why in indexer.problems.items()]
+
+
+def _not_read(path: str, why: str) -> Problem:
+    """The problem of a file that is not read; most reasons end with what to do."""
+    what, _, advice = why.rpartition("; ")
+    if not what:
+        return Problem("note", why, "it is read once this is corrected", path)
+    return Problem("note", what, advice, path)
 
 
 def _journal(indexer: Indexer) -> list[Problem]:

@@ -358,7 +358,7 @@ class Indexer:
         try:
             began = time.perf_counter()
             if shows_progress:
-                self.progress = Progress("indexing", 0, total)
+                self.progress = pending.progress(0)
             for batch in self._batches.prepared(pending, ahead, early):
                 with self._lock.after_others():
                     written = self._batches.write(batch, self._due.paths_of(pending))
@@ -367,11 +367,11 @@ class Indexer:
                         self.flush()
                 result.indexed += len(written.paths)
                 if shows_progress:
-                    self.progress = Progress("indexing", result.indexed, total)
+                    self.progress = pending.progress(result.indexed)
                 began, before = time.perf_counter(), began
                 for listener in self.on_batch:
                     listener(len(written.paths), began - before)
-                report(Progress("indexing", result.indexed, total))
+                report(pending.progress(result.indexed))
         finally:
             if shows_progress:
                 self.progress = None

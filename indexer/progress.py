@@ -9,11 +9,22 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """``stage`` is reading, indexing, linking or entities; counts are notes."""
+    """``stage`` is reading, indexing, linking or entities; counts are notes. ``large_note`` is the
+    path of the note being indexed that alone takes seconds or minutes."""
 
     stage: str
     done: int
     total: int
+    large_note: str | None = None
+
+    def as_dict(self) -> dict[str, str | int]:
+        """The fields that have a value, for JSON."""
+        fields: dict[str, str | int] = {
+            "stage": self.stage, "done": self.done, "total": self.total,
+        }  # fmt: skip
+        if self.large_note is not None:
+            fields["large_note"] = self.large_note
+        return fields
 
 
 Report = Callable[[Progress], None]

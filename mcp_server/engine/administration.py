@@ -132,7 +132,7 @@ def _rebuild_outcome(startup: Startup, put: Callable[[_Line], None]) -> _Line:
         if progress.done < progress.total and time.monotonic() - last < _REPORTS_EVERY_SECONDS:
             return
         last = time.monotonic()
-        put({"stage": progress.stage, "done": progress.done, "total": progress.total})
+        put(progress.as_dict())
 
     try:
         outcome = startup.rebuild(report)

@@ -98,6 +98,7 @@ class Launcher:
         self._state = state
         self._command = list(command)
         self._timeout = timeout
+        self._log_start = 0  # bytes that earlier engines wrote
         self._path = "/bridge?tools=full" if tools == "full" else "/bridge"
 
     def connect(self) -> ClientConnection:
@@ -195,6 +196,7 @@ class Launcher:
             entries = environment["PYTHONPATH"].split(os.pathsep)
             environment["PYTHONPATH"] = os.pathsep.join(str(Path(e).absolute()) for e in entries)
         with self._state.log.open("ab") as log:
+            self._log_start = log.tell()
             engine = _detached(self._command, log.fileno(), self._state.root, environment)
         # Reap the engine: as a zombie, it would look alive to `memvault stop`.
         threading.Thread(target=engine.wait, daemon=True).start()
@@ -225,8 +227,9 @@ class Launcher:
 
     def _log_tail(self) -> str:
         with suppress(OSError):  # the engine wrote none
-            text = self._state.log.read_bytes()[-8192:].decode(errors="replace")
-            return "\n".join(text.splitlines()[-_LOG_TAIL_LINES:])
+            written = self._state.log.read_bytes()[self._log_start :]
+            lines = written[-8192:].decode(errors="replace").splitlines()
+            return "\n".join(lines[-_LOG_TAIL_LINES:]) or "(nothing)"
         return "(nothing)"
 
 

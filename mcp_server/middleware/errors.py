@@ -25,7 +25,7 @@ from pydantic_core import ErrorDetails
 from mcp_server.answers.base import Shape
 from mcp_server.middleware import CallTool, ReadResource, ResourceRead, ToolCall
 from mcp_server.tools.arguments import coerced
-from memvault.model.errors import InvalidParams, MemvaultError, StorageError
+from memvault.model.errors import InvalidParams, MemvaultError, StorageError, reason_of
 
 logger = logging.getLogger(__name__)
 
@@ -142,7 +142,9 @@ def protocol_error(error: MemvaultError) -> MCPError:
 def error_result(error: MemvaultError) -> ToolResult:
     """The tool result for this error."""
     level = logging.WARNING if isinstance(error, StorageError) else logging.INFO
-    reason = "" if error.__cause__ is None else f": {error.__cause__!r}"
+    cause = error.__cause__
+    # An error of pydantic repeats the arguments of the call.
+    reason = "" if cause is None or isinstance(cause, ValidationError) else f": {cause!r}"
     logger.log(level, "answered with error %d (%s)%s", error.code, type(error).__name__, reason)
     content: dict[str, Any] = {"code": error.code, "message": error.message}
     if error.data:
@@ -185,8 +187,7 @@ def _explanation(kind: str, details: ErrorDetails, parameters: Iterable[str]) ->
         return "it must be a date or time in ISO 8601, such as 2026-03-14"
     if details.get("ctx") == {"min_length": 1}:
         return "it must not be empty"
-    message = details["msg"].replace(" after validation", "")
-    return message[:1].lower() + message[1:]
+    return reason_of(details["msg"].replace(" after validation", ""))
 
 
 def _range_message(parameter: str, described: Mapping[str, Any]) -> str | None:

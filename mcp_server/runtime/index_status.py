@@ -36,9 +36,7 @@ def index_status(container: Container) -> dict[str, Any]:
         "without_room": container.full_stores(),
         "embedding": container.embedder.model_id,
         "watching": container.indexing.watching(),
-        "indexing": None
-        if progress is None
-        else {"stage": progress.stage, "done": progress.done, "total": progress.total},
+        "indexing": None if progress is None else progress.as_dict(),
         "loading": [
             job.partition(" ")[2]
             for job in container.worker.pending

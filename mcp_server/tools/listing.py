@@ -14,6 +14,7 @@ from mcp_server.tools.toolbox import Tools
 from memvault.model.memory import Lifecycle
 from memvault.model.search import Filters
 from memvault.search.lists.filtered_notes import NoteFilter, list_notes
+from memvault.vault.frontmatter.properties import as_text
 
 Folder = Annotated[
     str | None,
@@ -74,7 +75,7 @@ class ListTools(Tools):
             ),
             changed_after,
             changed_before,
-            {key: _text(value) for key, value in (properties or {}).items()},
+            {key: as_text(value) for key, value in (properties or {}).items()},
         )
         page = list_notes(self._box.container.live.catalogue.records(), note_filter, limit, cursor)
         return ListAnswer.of(
@@ -83,8 +84,3 @@ class ListTools(Tools):
             folders=[FolderShape.of(folder) for folder in page.folders],
             pulse=self._box.meter.of([note.memory.id for note in page.notes]),
         )
-
-
-def _text(value: object) -> str:
-    """The value as properties of notes are compared."""
-    return str(value).lower() if isinstance(value, bool) else str(value)

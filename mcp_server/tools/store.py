@@ -188,25 +188,29 @@ class StoreTools(Tools):
         contradicted = self._box.contradicted(draft.content)
         related = self._box.related(draft.content, project)
         stored = self._box.container.actions.store(draft)
-        refusal = self._propose_permanent(stored, why_of(rationale)) if wants_permanent else None
+        notice = self._propose_permanent(stored, why_of(rationale)) if wants_permanent else None
         answer = self._answer(stored, contradicted, related)
-        if refusal is not None:
-            notice = " ".join(filter(None, [refusal, answer.notice]))
-            return answer.model_copy(update={"notice": notice})
-        return answer
+        if notice is None:
+            return answer
+        return answer.model_copy(update={"notice": " ".join(filter(None, (notice, answer.notice)))})
 
     def _propose_permanent(self, stored: StoredMemory, why: Attribution) -> str | None:
-        """Propose to make the memory permanent, which only the person decides; returns why it is
-        not proposed."""
+        """Propose to make the memory permanent, which only the person decides.
+
+        Returns what the client must know of it; None if the memory is permanent already.
+        """
         container = self._box.container
         memory = container.live.catalogue.by_path(stored.path)
-        if memory is not None and memory.lifecycle is not Lifecycle.PERMANENT:
-            kind = ProposalKind.PERMANENT
-            try:
-                container.proposals.propose(kind, memory, why.actor, why.rationale)
-            except RateLimited as error:
-                return f"Stored, but not proposed as permanent. {error.message}"
-        return None
+        if memory is None or memory.lifecycle is Lifecycle.PERMANENT:
+            return None
+        try:
+            container.proposals.propose(ProposalKind.PERMANENT, memory, why.actor, why.rationale)
+        except RateLimited as error:
+            return f"Stored, but not proposed as permanent. {error.message}"
+        return (
+            "Only the person makes a memory permanent: the Curate page asks them. Until they "
+            f"agree, the note is {stored.path}."
+        )
 
     def _quarantined(self, text: QuarantinedText) -> StoredAnswer:
         return StoredAnswer(

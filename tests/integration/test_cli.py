@@ -120,6 +120,28 @@ def test_a_name_that_two_notes_have_is_refused_with_the_path_of_each(
     assert run(["forget", "north/north pump.md", "--yes"]) == 0
 
 
+def test_a_preview_of_forgetting_names_the_note_and_what_links_to_it_and_changes_no_byte(
+    vault: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (vault / "Winch.md").write_text("# Winch\n\nMade by [[Orla Finn]].\n")
+    (vault / "Slipway.md").write_text("# Slipway\n\nIts [[Winch]] is rusty.\n")
+    for name in ("Winch", "Slipway"):
+        until(lambda name=name: run(["show", name]) == 0)
+    before = {file: file.read_bytes() for file in vault.rglob("*") if file.is_file()}
+    capsys.readouterr()
+    stays = "Notes that link to it or name it stay as they are:\n  {}\nNothing was changed.\n"
+    for arguments, shown in {
+        ("Winch",): "Winch.md → trash\n" + stays.format("Slipway.md"),
+        ("Winch", "--for-good"): "Winch.md: deleted for good, with its earlier versions\n"
+        + stays.format("Slipway.md"),
+        ("Orla Finn",): "Orla Finn: memvault no longer shows this name; your notes keep it\n"
+        + stays.format("Winch.md"),
+    }.items():
+        assert run(["forget", *arguments, "--preview"]) == 0
+        assert capsys.readouterr().out == shown
+    assert {file: file.read_bytes() for file in vault.rglob("*") if file.is_file()} == before
+
+
 def test_piped_output_is_neither_wrapped_nor_padded(
     vault: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -238,10 +238,14 @@ def test_an_address_whose_port_now_belongs_to_another_program_is_not_believed(
         assert client.call_tool("who", {})["result"] != other.pid
 
 
-def test_an_engine_that_cannot_start_is_reported_with_the_end_of_its_log(tmp_path: Path) -> None:
+def test_an_engine_that_cannot_start_is_reported_with_the_end_of_its_own_log(
+    tmp_path: Path,
+) -> None:
+    state = StateFolder(tmp_path)
+    state.log.write_text("an earlier engine\n")
     failing = [sys.executable, "-c", "import sys; sys.exit('the model is missing')"]
-    with pytest.raises(EngineUnavailable, match="the model is missing"):
-        Launcher(StateFolder(tmp_path), failing, timeout=PATIENCE_SECONDS).connect()
+    with pytest.raises(EngineUnavailable, match=r"said:\nthe model is missing$"):
+        Launcher(state, failing, timeout=PATIENCE_SECONDS).connect()
 
 
 def test_an_engine_that_never_answers_is_given_up_in_time(tmp_path: Path) -> None:

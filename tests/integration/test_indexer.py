@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import shutil
+import sys
 import threading
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +15,7 @@ import pytest
 
 from indexer.batches import EARLY
 from indexer.catalogue import Catalogue
-from indexer.doctor import known_problems
+from indexer.doctor import examine, known_problems
 from indexer.indexer import FEW, FEW_LINKED, Indexer
 from indexer.progress import Progress
 from indexer.relinking import LINKED_AT_ONCE
@@ -227,6 +228,20 @@ def test_what_was_still_to_be_looked_up_is_made_good_by_the_next_scan(
     indexer.scan()
     assert targets(indexer, "a.md") == {"Kadota Fig.md"}
     assert indexer.catalogue.queued_names() == set()
+
+
+def test_progress_names_the_large_note_that_takes_long(
+    indexer: Indexer, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("indexer.change_set.LARGE_BYTES", 2_000)
+    for name in ("a", "m", "z"):
+        write(f"{name}.md", "Short.\n" * (1_000 if name != "m" else 1))
+    reports: list[Progress] = []
+    indexer.scan(reports.append)
+    indexing = [
+        (report.done, report.large_note) for report in reports if report.stage == "indexing"
+    ]
+    assert indexing == [(1, "a.md"), (2, "z.md"), (3, None)]
 
 
 @pytest.mark.parametrize("stage", ["reading", "indexing"])
@@ -449,6 +464,21 @@ def test_a_fault_of_ours_in_one_note_keeps_no_other_from_being_indexed(
     indexer.scan()
     assert sorted(indexer.catalogue.paths()) == ["a.md", "b.md", "c.md"]
     assert not indexer.problems
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+def test_the_advice_on_a_file_that_is_not_read_fits_it(
+    indexer: Indexer, write: Write, tmp_path: Path
+) -> None:
+    (tmp_path / "elsewhere.md").write_text("Away.\n")
+    (indexer.vault.root / "link.md").symlink_to(tmp_path / "elsewhere.md")
+    write(".memvaultignore", "!\n")
+    indexer.scan()
+    advice = {problem.path: problem.advice for problem in examine(indexer)}
+    assert advice == {
+        "link.md": "move that into the vault, or list the link in .memvaultignore",
+        ".": "it is read once this is corrected",
+    }
 
 
 def test_of_two_notes_with_one_id_the_first_path_keeps_it(indexer: Indexer, write: Write) -> None:

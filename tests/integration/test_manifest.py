@@ -70,6 +70,18 @@ def apply(caller: Caller, **arguments: Any) -> dict[str, Any]:
     return caller.ok("reload_manifest", preview=False, **arguments)
 
 
+def test_who_names_a_manifest_learns_how_it_is_written_edited_and_applied(mill: Caller) -> None:
+    assert "`memvault manifest` writes it" in mill.error("reload_manifest")["message"]
+    why = {"rationale": "What the person asked for"}
+    edit = {"operation": "append", "content": "x", **why}
+    for error in (
+        mill.error("get_memory", path="manifest.md"),
+        mill.error("edit_memory", target="manifest.md", **edit),
+        mill.error("forget_concept", target="/manifest.md", **why),
+    ):
+        assert "`memvault manifest --apply` applies" in error["message"]
+
+
 def test_a_manifest_lists_concepts_by_kind_with_what_is_counted(mill: Caller) -> None:
     text = written(mill)
     assert "### Projects\n\n- Tide mill · named in 2 notes\n" in text

@@ -53,6 +53,18 @@ def test_a_fact_that_a_client_stores_lasts_and_a_record_of_the_session_fades(wri
     assert writer.ok("get_memory", path="Talk")["lifecycle"] == "ephemeral"
 
 
+def test_a_client_that_asks_for_a_permanent_memory_learns_that_the_person_decides(writer) -> None:
+    asked = {"content": "The well is 9 m deep.", "lifecycle": "permanent", "rationale": WHY}
+    stored = writer.ok("store_memory", **asked)
+    assert stored["path"].startswith("projects/")
+    assert stored["notice"].startswith("Only the person makes a memory permanent: the Curate page")
+    assert stored["notice"].endswith(f"the note is {stored['path']}.")
+    asked["content"] = "I like short answers."
+    assert "notice" not in writer.ok("store_memory", type="preference", **asked)
+    asked["content"] = "The pump is green."
+    assert "notice" not in writer.person.ok("store_memory", **asked)
+
+
 def test_what_contradicts_an_older_memory_says_so_and_how_to_supersede_it(writer: Caller) -> None:
     old = writer.ok(
         "store_memory", content="The rent of the workshop is 900 EUR a month.", title="Workshop",

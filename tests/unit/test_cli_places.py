@@ -179,6 +179,23 @@ def test_a_secret_in_the_file_is_refused_with_the_variable_to_set(home: Path) ->
     assert "1234" not in raised.value.message
 
 
+@pytest.mark.parametrize(
+    ("table", "message"),
+    [
+        ('[engine]\npublic_url = "http://a.org"', "engine.public_url: must be an https address"),
+        ("[engine]\nprt = 1", "engine.prt: there is no such key"),
+        ("[engine]\nport = 70000", "engine.port: input should be less than or equal to 65535"),
+    ],
+)
+def test_a_wrong_value_of_the_configuration_is_named_with_the_reason(
+    home: Path, table: str, message: str
+) -> None:
+    (home / "memvault.toml").write_text(table)
+    with pytest.raises(InvalidParams) as raised:
+        load_settings(home / "memvault.toml")
+    assert raised.value.message == f"configuration: {message}"
+
+
 def test_the_folder_of_models_is_no_table_of_the_configuration(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

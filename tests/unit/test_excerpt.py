@@ -327,6 +327,16 @@ def test_properties_that_a_question_names_are_shown_above_what_the_note_says(she
     assert of_it == f"fuel: kerosene\nkeeper: Ida Berg\n{ANSWER}"
 
 
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [("false", "false"), ("TRUE", "true"), ("no", "no"), ("1.10", "1.10"), ("007", "007"), ("2026-03-01", "2026-03-01"), ("2026-03-01T09:30:00", "2026-03-01T09:30:00"), ("[oil, true, 1.50]", "oil, true, 1.50"), ("[oil, null]", "oil"), ("null", None), ("", None), ("[]", None)],
+)  # fmt: skip
+def test_the_value_of_a_property_is_shown_as_the_note_writes_it(shelf, written, shown):
+    text = f"---\nlamp: {written}\n---\n# Gull Rock\n\n{FILLER}\n"
+    lines = shelf.shown("which lamp has Gull Rock?", text, 200).text.splitlines()
+    assert lines[:-1] == ([f"lamp: {shown}"] if shown is not None else [])
+
+
 def test_other_properties_are_shown_in_room_that_is_left(shelf):
     text = f"---\nkeeper: Ida Berg\nfuel: kerosene\n---\n# Gull Rock\n\n{ANSWER}\n"
     shown = shelf.shown("who looks after the tower?", text, 200)

@@ -21,5 +21,8 @@ def test_a_pipe_gets_lines_of_progress(
     shown = capsys.readouterr()
     assert shown.out == ""
     assert shown.err == "opening the indexes\nindexing (12 of 7,000)\n"
+    large = {**reports[1], "large_note": "books/War and Peace.md"}
+    terminal.follow([large])
+    assert capsys.readouterr().err == "indexing War and Peace.md, a large note (12 of 7,000)\n"
     terminal.follow([reports[0], reports[0], reports[1], reports[1]])
     assert capsys.readouterr().err == "opening the indexes\nindexing (12 of 7,000)\n"

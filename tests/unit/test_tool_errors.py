@@ -10,12 +10,13 @@ from typing import Annotated, Any
 import pytest
 from fastmcp import Client, FastMCP
 from mcp import MCPError
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, BeforeValidator, Field
 
 from mcp_server.metrics import Metrics, ToolMetrics
 from mcp_server.middleware.errors import AnsweringTool, UnknownTools
 from mcp_server.tools.arguments import Narrowing, Query, TopK, Verbosity, WhyKept
 from memvault.model.errors import NoteConflict, StorageError
+from memvault.model.memory import checked_importance
 
 
 class Clamped(BaseModel):
@@ -44,7 +45,11 @@ def answer(
     return {"top_k": top_k, "tags": filters and filters.tags, "names": names}
 
 
-def store(rationale: WhyKept, weight: Annotated[float, Field(ge=0, le=1)] = 0.5) -> str:
+def store(
+    rationale: WhyKept,
+    weight: Annotated[float, Field(ge=0, le=1)] = 0.5,
+    importance: Annotated[float, BeforeValidator(checked_importance)] = 0.5,
+) -> str:
     """A tool that requires a rationale."""
     return rationale
 
@@ -99,6 +104,14 @@ def failure(name: str, **arguments: Any) -> dict[str, Any]:
 def test_arguments_outside_their_limits_are_named_in_the_documents_words(arguments, message):
     error = failure("answer", **arguments)
     assert (error["code"], error["message"]) == (-32602, message)
+
+
+def test_the_reason_of_a_check_is_given_in_its_own_words(caplog):
+    caplog.set_level(logging.INFO)
+    error = failure("store", rationale="long enough", importance="huge")
+    reason = "importance must be between 0 and 1, or one of critical, high, medium, low"
+    assert error["message"] == f"Invalid params: importance - {reason}"
+    assert "InvalidParams" in caplog.text and "huge" not in caplog.text
 
 
 @pytest.mark.parametrize("arguments", [{"query": "q", "top_k": "many"}, {"query": "x" * 4097}])

@@ -43,6 +43,9 @@ DayOption = Annotated[
     datetime | None,
     typer.Option(parser=read_day, metavar="YYYY-MM-DD", help="Only changes of this day."),
 ]
+PreviewOption = Annotated[
+    bool, typer.Option("--preview", help="Show what would change; change nothing.")
+]
 YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Skip confirmation.")]
 
 
@@ -144,9 +147,7 @@ def undo(
     ] = None,
     client: ClientOption = None,
     day: DayOption = None,
-    preview: Annotated[
-        bool, typer.Option("--preview", help="Show what would change; change nothing.")
-    ] = False,
+    preview: PreviewOption = False,
     yes: YesOption = False,
     as_json: AsJson = False,
 ) -> None:
@@ -250,6 +251,7 @@ def forget(
     permanent: Annotated[
         bool, typer.Option("--for-good", help="Delete it and its earlier versions at once.")
     ] = False,
+    preview: PreviewOption = False,
     yes: YesOption = False,
     as_json: AsJson = False,
 ) -> None:
@@ -258,18 +260,34 @@ def forget(
     if permanent:
         arguments |= {"soft_delete": False, "reason": "user_requested"}
     with engine_of(places_of(context)) as engine:
-        if permanent and not (yes or as_json):
+        if permanent and not (yes or as_json or preview):
             planned = engine.call_tool("forget_concept", {**arguments, "preview": True})
             place = next(iter(planned["paths"]), planned["name"])
             if not typer.confirm(f"Delete {place} for good?"):
                 return
-        answer = engine.call_tool("forget_concept", arguments)
+        answer = engine.call_tool("forget_concept", {**arguments, "preview": preview})
     if as_json:
         print_json(answer)
+    elif preview:
+        _print_forgetting(answer, permanent=permanent)
     elif permanent:
         print_line(f"Deleted {answer['name']} for good.")
     else:
         print_line(f"Forgot {answer['name']}. To restore: memvault undo {answer['reversal_hash']}")
+
+
+def _print_forgetting(answer: dict[str, Any], *, permanent: bool) -> None:
+    """What forgetting would remove, and the notes that link to it, which stay as they are."""
+    if answer["paths"]:
+        outcome = ": deleted for good, with its earlier versions" if permanent else " → trash"
+    else:
+        outcome = ": memvault no longer shows this name; your notes keep it"
+    print_line((next(iter(answer["paths"]), answer["name"]), "cyan"), outcome)
+    if naming := answer.get("linked_from"):
+        print_line("Notes that link to it or name it stay as they are:")
+        for path in naming:
+            print_line(f"  {path}")
+    console.print("Nothing was changed.")
 
 
 def reconstruct(

@@ -182,9 +182,14 @@ def bar() -> Progress:
 
 
 def progress_in_words(report: dict[str, Any]) -> str:
-    """``{stage, done, total}`` as "indexing (12 of 700)"."""
+    """``{stage, done, total}`` as "indexing (12 of 700)", with the large note that takes long."""
     counts = f" ({report['done']:,} of {report['total']:,})" if report["total"] else ""
-    return f"{report['stage']}{counts}"
+    return f"{_stage_in_words(report)}{counts}"
+
+
+def _stage_in_words(report: dict[str, Any]) -> str:
+    large_note = str(report.get("large_note") or "").rpartition("/")[2]
+    return f"{report['stage']} {large_note}, a large note" if large_note else report["stage"]
 
 
 def follow(reports: Iterable[dict[str, Any]]) -> None:
@@ -204,7 +209,12 @@ def follow(reports: Iterable[dict[str, Any]]) -> None:
             if report["stage"] != stage:
                 stage = str(report["stage"])
                 progress.reset(task, description=stage)
-            progress.update(task, completed=report["done"], total=report["total"] or None)
+            progress.update(
+                task,
+                description=_stage_in_words(report),
+                completed=report["done"],
+                total=report["total"] or None,
+            )
 
 
 def follow_first_scan(engine: EngineClient) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from pydantic_settings import (
     SettingsError,
 )
 
-from memvault.model.errors import InvalidParams
+from memvault.model.errors import InvalidParams, reason_of
 from memvault.model.memory import NAMESPACE
 
 SECRETS = ("qdrant_api_key", "neo4j_password", "redis_password")  # only from the environment
@@ -70,7 +70,7 @@ class EngineSettings(_Table):
         try:
             return EngineSettings.model_validate({**dict(self), "public_url": public_url})
         except ValidationError as error:
-            reason = str(error.errors()[0]["msg"]).removeprefix("Value error, ")
+            reason = reason_of(error.errors()[0]["msg"])
             raise InvalidParams(f"--public-url {reason}.") from error
 
     @field_validator("public_url")
@@ -289,7 +289,9 @@ def load_settings(config_file: Path | None) -> Settings:
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(str(part) for part in first["loc"])
-        raise InvalidParams(f"configuration: {where}: {first['msg']}") from error
+        is_unknown = first["type"] == "extra_forbidden"
+        reason = "there is no such key" if is_unknown else reason_of(first["msg"])
+        raise InvalidParams(f"configuration: {where}: {reason}") from error
     except SettingsError as error:
         raise InvalidParams(f"configuration, environment variable: {error}") from error
 

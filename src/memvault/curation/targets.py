@@ -14,7 +14,7 @@ from memvault.search.scope import MemoryLookup
 from memvault.stores.graph import GraphStore
 from memvault.text.names import tag_levels
 from memvault.text.words import composed, name_key, without_accents
-from memvault.vault.ignore import NOTE_SUFFIXES
+from memvault.vault.ignore import MANIFEST, NOTE_SUFFIXES
 
 MAX_NEAREST = 3
 MIN_SIMILARITY = 0.6  # of a name to the one looked for (difflib)
@@ -86,6 +86,12 @@ def _only(candidates: list[Target], target: str, memories: MemoryLookup) -> Targ
             f"{len(candidates)} memories or concepts are named {target!r}; give the path or id of "
             f"one: {choices}{', …' * (len(candidates) > MAX_CANDIDATES)}",
             candidates=[_candidate(candidate) for candidate in candidates],
+        )
+    if target.lstrip("/") == MANIFEST:
+        raise NoteNotFound(
+            f"{MANIFEST} is not a memory: `memvault manifest` writes it, the person edits it, and "
+            "`memvault manifest --apply` applies their edits; to change a note, name that note",
+            target=target,
         )
     nearest = nearest_names(target, memories)
     hint = "search for what it says"

@@ -21,6 +21,12 @@ class MemvaultError(Exception):
         self.data = data
 
 
+def reason_of(message: str) -> str:
+    """Why a value is invalid, from a message of pydantic, which puts "Value error, " before it."""
+    reason = message.removeprefix("Value error, ")
+    return reason[:1].lower() + reason[1:]
+
+
 class InvalidParams(MemvaultError):
     """A tool was called with arguments outside its limits."""
 

@@ -13,6 +13,7 @@ from memvault.text.encoders.embedding import Embedder
 from memvault.text.phrase_vectors import PhraseVectors
 from memvault.text.words import STOP_WORDS, composed, some_words
 from memvault.vault.frontmatter.dates import read_date
+from memvault.vault.frontmatter.properties import as_text
 
 MAX_VALUE_CHARS = 80  # characters of a value
 _VERSION_KEY = re.compile(r"\b(?:versi|versão|верси)|バージョン|版本", re.IGNORECASE)
@@ -26,8 +27,8 @@ _DAY_KEY = re.compile(
     r"giorno|dag|дата|день)\b|日",
     re.IGNORECASE,
 )
-_YES = frozenset(["true", "yes", "ja", "oui", "sí", "sì", "sim", "да"])
-_NO = frozenset(["", "false", "no", "0", "nein", "non", "nee", "não", "нет"])
+_YES = frozenset(["true", "yes", "ja", "oui", "sí", "sì", "sim", "да", "tak"])
+_NO = frozenset(["", "false", "no", "0", "nein", "non", "nee", "não", "нет", "nie"])
 # A day or a version; no version writes 03.10.12.
 _SHORT_YEAR = re.compile(r"(?<![\w.])[1-9]\d?\.[1-9]\d?\.(\d{2})(?![\d.])")
 
@@ -102,14 +103,13 @@ def terms_of(text: str) -> frozenset[int]:
 
 
 def shown_value(value: object) -> str | None:
-    """A short value as text; None for one that is nested, long or empty."""
+    """A short value as its note writes it, a list without its empty items; None for a value that
+    is nested, long or empty."""
     if isinstance(value, list | tuple):
-        items = [shown_value(item) for item in value]
+        items = [shown_value(item) for item in value if item not in (None, "")]
         text = ", ".join(item_text for item_text in items if item_text) if all(items) else ""
-    elif isinstance(value, Mapping) or value is None:
+    elif isinstance(value, Mapping):
         return None
-    elif isinstance(value, date):
-        text = value.isoformat()
     else:
-        text = " ".join(str(value).split())
+        text = " ".join(as_text(value).split())
     return text if 0 < len(text) <= MAX_VALUE_CHARS else None

@@ -174,7 +174,14 @@ class ManifestKeeper:
             NoteNotFound: there is no manifest.
             StoreUnavailable, GraphQueryError: the graph does not answer.
         """
-        reading = self._read_edits(read_lines(_text(self._vault.read(MANIFEST))), self.concepts())
+        written = self._bytes()
+        if written is None:
+            raise NoteNotFound(
+                f"there is no {MANIFEST} yet: `memvault manifest` writes it, and the person edits "
+                "it before it is applied",
+                path=MANIFEST,
+            )
+        reading = self._read_edits(read_lines(_text(written)), self.concepts())
         if reading.faults:
             return ManifestPreview(reading.edits, faults=reading.faults)
         wrong: list[Fault] = []

@@ -14,6 +14,7 @@ from memvault.curation.operations.properties import path_of, property_of, set_pr
 from memvault.curation.targets import Target
 from memvault.model.errors import InvalidParams, NoteConflict
 from memvault.vault.compose import storable_text
+from memvault.vault.frontmatter.properties import as_text
 from memvault.vault.frontmatter.read import WrittenNumber, read_value
 from memvault.vault.open_marks import hides_rest
 from memvault.vault.parse import content_hash
@@ -123,7 +124,7 @@ def _set_property(staging: Staging, path: str, edit: NoteEdit) -> EditResult:
     before = property_of(staging, path, key)
     value = _value(edit.content) if edit.content.strip() else None
     set_property(staging, path, key, value)
-    return EditResult(path, _as_text(before), _as_text(property_of(staging, path, key)))
+    return EditResult(path, as_text(before), as_text(property_of(staging, path, key)))
 
 
 def _value(text: str) -> Any:
@@ -133,9 +134,3 @@ def _value(text: str) -> Any:
         return WrittenNumber(text.strip())
     is_plain = not isinstance(value, list) or not any(isinstance(x, list | dict) for x in value)
     return value if is_plain else text.strip()
-
-
-def _as_text(value: Any) -> str:
-    if value is None:
-        return ""
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

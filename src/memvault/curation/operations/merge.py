@@ -27,7 +27,7 @@ from memvault.search.scope import MemoryLookup
 from memvault.text.repeats import without_repeats
 from memvault.text.words import name_key
 from memvault.vault.compose import appended, closed, fenced, frontmatter
-from memvault.vault.frontmatter.properties import UNDERSTOOD
+from memvault.vault.frontmatter.properties import UNDERSTOOD, as_text
 from memvault.vault.lines import lines_of, newline_of, note_text
 from memvault.vault.links import LinkIndex, keys_of
 from memvault.vault.parse import frontmatter_of, parse_note
@@ -359,4 +359,4 @@ def _kept_properties(note: ParsedNote, survivor: Mapping[str, Any]) -> list[str]
 def _written(value: Any) -> str:
     if isinstance(value, list):  # ``[[Name]]`` without quotes is YAML for a list in a list
         return f"[[{', '.join(map(str, value[0] if isinstance(value[0], list) else value))}]]"
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return as_text(value)

@@ -157,6 +157,18 @@ def as_json(value: Any) -> Any:
     return value if isinstance(value, str | int | float | bool | None) else str(value)
 
 
+def as_text(value: Any) -> str:
+    """A frontmatter value as a person writes it: ``true`` rather than ``True``, nothing for null,
+    a list with commas."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list | tuple):
+        return ", ".join(as_text(item) for item in value if item is not None)
+    return value.isoformat() if isinstance(value, date) else str(as_json(value))
+
+
 def _id(value: Any, path: str) -> str:
     text = str(value).strip() if value is not None else ""
     return str(UUID(text)) if is_uuid(text) else id_of_path(path)
