@@ -19,7 +19,7 @@ class Progress:
 
     def as_dict(self) -> dict[str, str | int]:
         """The fields that have a value, for JSON."""
-        fields = {"stage": self.stage, "done": self.done, "total": self.total}
+        fields: dict[str, str | int] = {"stage": self.stage, "done": self.done, "total": self.total}
         return {**fields, "large_note": self.large_note} if self.large_note else fields
 
 

@@ -244,7 +244,7 @@ def test_an_engine_that_cannot_start_is_reported_with_the_end_of_its_own_log(
     state = StateFolder(tmp_path)
     state.log.write_text("an earlier engine\n")
     failing = [sys.executable, "-c", "import sys; sys.exit('the model is missing')"]
-    with pytest.raises(EngineUnavailable, match="said:\nthe model is missing$"):
+    with pytest.raises(EngineUnavailable, match=r"said:\nthe model is missing$"):
         Launcher(state, failing, timeout=PATIENCE_SECONDS).connect()
 
 
