@@ -134,9 +134,9 @@ def _troubled_notes(indexer: Indexer) -> list[Problem]:
 def _not_read(path: str, why: str) -> Problem:
     """The problem of a file that is not read; most reasons end with what to do."""
     what, _, advice = why.rpartition("; ")
-    if not what:
-        return Problem("note", why, "it is read once this is corrected", path)
-    return Problem("note", what, advice, path)
+    return Problem(
+        "note", what or why, advice if what else "it is read once this is corrected", path
+    )
 
 
 def _journal(indexer: Indexer) -> list[Problem]:

@@ -19,12 +19,8 @@ class Progress:
 
     def as_dict(self) -> dict[str, str | int]:
         """The fields that have a value, for JSON."""
-        fields: dict[str, str | int] = {
-            "stage": self.stage, "done": self.done, "total": self.total,
-        }  # fmt: skip
-        if self.large_note is not None:
-            fields["large_note"] = self.large_note
-        return fields
+        fields: dict[str, str | int] = {"stage": self.stage, "done": self.done, "total": self.total}
+        return {**fields, "large_note": self.large_note} if self.large_note else fields
 
 
 Report = Callable[[Progress], None]

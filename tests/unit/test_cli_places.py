@@ -207,6 +207,14 @@ def test_the_folder_of_models_is_no_table_of_the_configuration(
         load_settings(None)
 
 
+def test_a_name_that_no_choice_has_is_refused_with_the_choices(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["connect", "netscape"]) == 2
+    shown = " ".join(capsys.readouterr().err.replace("│", " ").split())
+    assert "Invalid value for 'CLIENT': 'netscape' is not one of 'claude-desktop'" in shown
+
+
 def test_a_day_that_is_none_is_refused_with_its_form(
     home: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

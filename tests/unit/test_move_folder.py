@@ -13,6 +13,8 @@ from memvault.model.errors import (
     NoteNotFound,
     OutsideVault,
 )
+from memvault.model.note import ParsedNote
+from memvault.vault.parse import parse_note
 from tests.desk import WHY, Desk
 
 NOTES = {
@@ -45,6 +47,24 @@ def files(desk: Desk) -> dict[str, str]:
         for file in found
         if not (path := file.relative_to(desk.root).as_posix()).startswith(".memvault/")
     }
+
+
+def test_only_notes_in_which_a_link_changes_are_parsed(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a large vault parsing takes most of the time of a move."""
+    desk.write("Diary.md", "[[Log]], [a log](Log.md), ![p](img.png), `[[projects/old]]`\n")
+    parsed: list[str] = []
+
+    def parse(path: str, data: bytes) -> ParsedNote:
+        parsed.append(path)
+        return parse_note(path, data)
+
+    monkeypatch.setattr("memvault.vault.rewrite_links.parse_note", parse)
+    done = desk.move_folder("projects/old", "archive/")
+    changed = [edit.path for edit in done.plan.edits if edit.after is not None]
+    assert "Home.md" in changed
+    assert {path for path in parsed if path in NOTES or path == "Diary.md"} <= set(changed)
 
 
 def test_all_notes_of_a_folder_move_with_their_links_and_one_undo_reverts_it(desk: Desk):

@@ -4,17 +4,31 @@ from __future__ import annotations
 
 import sys
 import traceback
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from memvault import __version__
 from memvault.cli import ask, changes, clients, engine, hooks, notes, vaults, web_clients
 from memvault.cli.options import take_global_options
-from memvault.model.errors import InvalidParams, MemvaultError
+from memvault.model.errors import InvalidParams, MemvaultError, reason_of
+
+
+class _Commands(TyperGroup):
+    """The commands; says why a value is wrong without the words of pydantic."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as error:
+            error.message = reason_of(error.message)
+            raise
+
 
 app = typer.Typer(
     name="memvault",
+    cls=_Commands,
     help="Your Obsidian vault as the memory of every AI you use.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

@@ -17,13 +17,15 @@ from memvault.vault.markdown.inline_text import is_note_file, note_target
 from memvault.vault.markdown.wikilink import Wikilink, read_wikilink
 from memvault.vault.parse import parse_note
 
+_DEST = r"(?P<dest><[^<>\n]*>|[^\s()<>]*(?:\([^\s()]*\)[^\s()]*)*)"
 _CANDIDATE = re.compile(
     r"(?P<hidden>%%.*?(?:%%|\Z)|<!--.*?(?:-->|\Z)|(?<!`)(?P<ticks>`+)(?!`).*?(?<!`)(?P=ticks)(?!`))"
     r"|(?P<embed>!?)(?P<wiki>\[\[)"
-    r"|(?P<image>!?)\[(?P<shown>(?:[^\[\]\\]|\\.|\[[^\[\]]*\])*)\]\("
-    r"(?P<dest><[^<>\n]*>|[^\s()<>]*(?:\([^\s()]*\)[^\s()]*)*)",
+    r"|(?P<image>!?)\[(?P<shown>(?:[^\[\]\\]|\\.|\[[^\[\]]*\])*)\]\(" + _DEST,
     re.DOTALL,
 )
+_DESTINATION = re.compile(rf"\]\((?={_DEST})")
+_ALL_QUOTES = (NO_QUOTES, YamlQuotes("'"), YamlQuotes('"'))
 
 
 class NewTarget(NamedTuple):
@@ -68,6 +70,8 @@ def rewrite_links(
         MalformedFrontmatter: the note is UTF-16.
     """
     text = note_text(path, data)
+    if not _may_change(text, redirect, attached):
+        return data
     before = parse_note(path, data)
     changed = _Rewriter(text, before, redirect, attached).rewritten()
     if changed == text:
@@ -75,6 +79,40 @@ def rewrite_links(
     after_data = changed.encode("utf-8", "surrogateescape")
     after = parse_note(path, after_data)
     return after_data if _differs_only_in_links(before, after, redirect) else data
+
+
+def _may_change(text: str, redirect: Redirect, attached: Attached) -> bool:
+    """Whether a link may be redirected. Those in code and comments are tried, too, and in each kind
+    of quotes, since the text is not parsed, which takes ten times as long."""
+    return any(redirect(link) is not None for link in _written_wikilinks(text)) or any(
+        _may_lead_elsewhere(match["dest"], redirect, attached)
+        for match in _DESTINATION.finditer(text)
+    )
+
+
+def _written_wikilinks(text: str) -> Iterator[WrittenLink]:
+    position = text.find("[[")
+    while position >= 0:
+        if parsed := read_wikilink(text, position):
+            link, is_embed = parsed[0], text.endswith("!", 0, position)
+            yield from {
+                WrittenLink(
+                    quotes.unescaped(link.target),
+                    None if link.subpath is None else quotes.unescaped(link.subpath),
+                    is_embed,
+                )
+                for quotes in _ALL_QUOTES
+            }
+        position = text.find("[[", position + 1)
+
+
+def _may_lead_elsewhere(dest: str, redirect: Redirect, attached: Attached) -> bool:
+    dest = dest.removeprefix("<").removesuffix(">")
+    target = note_target(dest)
+    if target is None:
+        return attached(dest) is not None
+    links = (WrittenLink(*target, is_embed) for is_embed in (False, True))
+    return bool(target[0]) and any(redirect(link) is not None for link in links)
 
 
 class _Rewriter:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import PurePosixPath
 
 from memvault.curation.changes.staging import Staging, is_in_trash
@@ -31,10 +30,10 @@ from memvault.vault.frontmatter.properties import (
     ARCHIVE,
     folder_lifecycle,
     folder_project,
-    memory_of,
+    lifecycle_and_project,
 )
 from memvault.vault.links import LinkIndex, keys_of, moved_link, without_suffix
-from memvault.vault.parse import parse_note
+from memvault.vault.parse import frontmatter_of, parse_note
 from memvault.vault.rewrite_links import NewTarget, WrittenLink
 
 
@@ -103,15 +102,14 @@ def finish_move(staging: Staging, note: Memory, new: str) -> Move:
     if lifecycle is not None:
         moved = Target(note.title, note.model_copy(update={"path": new}))
         stage_lifecycle(staging, moved, lifecycle)
-    stated = _memory(staging, new).project
+    stated = _lifecycle_and_project(staging, new)[1]
     if project is not None and stated is not None and name_key(stated) != name_key(project):
         set_property(staging, new, "project", project)
-    moved_memory = _memory(staging, new)
-    return Move(note.path, new, moved_memory.lifecycle, moved_memory.project)
+    return Move(note.path, new, *_lifecycle_and_project(staging, new))
 
 
-def _memory(staging: Staging, path: str) -> Memory:
-    return memory_of(parse_note(path, staging.read(path)), fallback_time=datetime.now(UTC))
+def _lifecycle_and_project(staging: Staging, path: str) -> tuple[Lifecycle, str | None]:
+    return lifecycle_and_project(frontmatter_of(staging.read(path)), path)
 
 
 def lifecycle_path(memory: Memory, lifecycle: Lifecycle) -> str | None:

@@ -57,7 +57,8 @@ def memory_of(note: ParsedNote, *, fallback_time: datetime, id: str | None = Non
         fallback_time: the creation time, if the note states neither that nor its own date.
         id: overrides the id in the frontmatter or from the path.
     """
-    values = {key_of(key): value for key, value in reversed(note.frontmatter.items())}
+    values = _by_key(note.frontmatter)
+    lifecycle, project = lifecycle_and_project(note.frontmatter, note.path)
     created = next((day for key in CREATED_KEYS if (day := read_date(values.get(key)))), None)
     happened, saved = _date_of(note, values), read_date(fallback_time) or fallback_time
     if created is None:
@@ -66,9 +67,9 @@ def memory_of(note: ParsedNote, *, fallback_time: datetime, id: str | None = Non
         id=id or _id(values.get("id"), note.path),
         path=note.path,
         title=note.title,
-        lifecycle=_lifecycle(values.get("lifecycle"), note.path),
+        lifecycle=lifecycle,
         type=(_text(values.get("type")) or "note").casefold(),
-        project=_project(values.get("project"), note.path),
+        project=project,
         importance=read_importance(values.get("importance")),
         tags=_distinct(tag.name for tag in note.tags),
         aliases=note.aliases,
@@ -86,6 +87,17 @@ def memory_of(note: ParsedNote, *, fallback_time: datetime, id: str | None = Non
         },
         fields=_fields_of(note),
     )
+
+
+def lifecycle_and_project(frontmatter: dict[str, Any], path: str) -> tuple[Lifecycle, str | None]:
+    """The lifecycle and the project of a note with this frontmatter at this path."""
+    values = _by_key(frontmatter)
+    return _lifecycle(values.get("lifecycle"), path), _project(values.get("project"), path)
+
+
+def _by_key(frontmatter: dict[str, Any]) -> dict[str, Any]:
+    """The values by `key_of` their keys; of equal keys the first counts."""
+    return {key_of(key): value for key, value in reversed(frontmatter.items())}
 
 
 def _fields_of(note: ParsedNote) -> dict[str, str]:
