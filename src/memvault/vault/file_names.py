@@ -16,6 +16,11 @@ _RESERVED = re.compile(
     r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])(?=\.|\Z)", re.IGNORECASE
 )
 _NOTE_EXTENSION = re.compile(r"(?:\.(?:md|markdown))+\Z", re.IGNORECASE)
+_COPY = re.compile(  # of Dropbox, Nextcloud and Obsidian Sync; of Syncthing
+    r"\s*\([^()]*\bconflicted copy\b[^()]*\)(?=\.\w+\Z)"
+    r"|\.sync-conflict-\d{8}-\d{6}(?:-\w+)?(?=\.\w+\Z)",
+    re.IGNORECASE,
+)
 _JOINERS = frozenset("\u200c\u200d")
 
 
@@ -39,6 +44,12 @@ def safe_name(title: str) -> str:
 def folded_name(name: str) -> str:
     """The name as file systems that ignore case and Unicode form compare it."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+
+
+def original_of_copy(path: str) -> str:
+    """The path of the file that a sync tool copied when two devices changed it; the path itself if
+    its name is not that of such a copy."""
+    return _COPY.sub("", path)
 
 
 def _clean(text: str) -> str:
