@@ -40,3 +40,36 @@ def test_the_note_that_a_question_names_comes_first(searcher: Searcher, question
 def test_a_title_of_one_word_is_no_name(searcher: Searcher) -> None:
     question = "Which harbour has a poster about its film?"
     assert searcher.search(question).hits[0].memory.title == "Posters"
+
+
+@pytest.mark.parametrize("question", ["Who is Ingrid?", "Wer ist Ingrid?", "Tell me about Ingrid."])
+def test_a_first_name_is_enough_where_nothing_else_is_asked(
+    write: Callable[..., Path], indexer: Indexer, embedder: Embedder, question: str
+) -> None:
+    write("Ingrid Larsen.md", "My colleague from Bergen leads the survey and plays the cello.\n")
+    write("Band.md", "Who plays what: Ingrid cello, Olaf drums. Ingrid is late.\n")
+    write("Lunch.md", "Lunch with Ingrid. Ingrid is tired.\n")
+    indexer.scan()
+    with searcher_over(indexer, embedder) as searcher:
+        first = searcher.search(question).hits[0]
+    assert first.memory.path == "Ingrid Larsen.md"
+
+
+@pytest.mark.parametrize(
+    "copy",
+    [
+        "Boat (conflicted copy 2026-01-02).md",
+        "Boat (Ada's conflicted copy 2026-01-02).md",
+        "Boat.sync-conflict-20260102-101112-ABCDEFG.md",
+    ],
+)
+def test_a_copy_that_a_sync_tool_made_comes_after_the_note(
+    write: Callable[..., Path], indexer: Indexer, embedder: Embedder, copy: str
+) -> None:
+    write("Boat.md", "# Dinghy\n\nWe are at berth 14, since May. The engine was serviced.\n")
+    write(copy, "# Dinghy\n\nThe dinghy is moored at berth 12.\n")
+    write("Oars.md", "The dinghy has two oars, which are in the shed.\n")
+    indexer.scan()
+    with searcher_over(indexer, embedder) as searcher:
+        paths = [hit.memory.path for hit in searcher.search("Where is the dinghy moored?").hits]
+    assert paths[:2] == ["Boat.md", copy]

@@ -244,6 +244,30 @@ def test_a_short_note_that_comes_first_is_quoted_whole(notes):
     assert "No peanuts!" in context.text
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "- My machines are these:\n  - paramita\n  - nostromo\n- The postman came.\n",
+        "My machines are these:\n\n1) paramita\n2) nostromo\n\nThe postman came.\n",
+    ],
+)
+def test_a_line_that_ends_in_a_colon_is_quoted_with_the_list_below_it(notes, embedder, text):
+    notes.add("House.md", text)
+    (outline,) = Outlines(notes.vault.read, embedder).of(notes.found("House.md"))
+    scored = [Scores(np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(0))]
+    limits = {"max_table_tokens": 0, "max_list_tokens": 60}
+    (part,) = sentences([outline], scored, [()], None, **limits)
+    assert part.statements == range(3)
+
+
+def test_a_sentence_of_a_log_is_quoted_with_the_day_above_it(notes):
+    log = "## 8 January 2025\n\nBegan the site.\n\n## 19 February 2025\n\nAdded the long chapter.\n"
+    notes.add("Site.md", f"# Site\n\n{log}")
+    query = "When did I add the long chapter?"
+    context = notes.context(query, "Site.md", *ALL, room=90, form=ContextForm.NARRATIVE)
+    assert "19 February 2025: Added the long chapter." in context.text
+
+
 def test_the_sentence_that_answers_is_kept_and_the_chatter_left_out(notes):
     query = "Who leads the repair of the wall?"
     context = notes.context(query, *ALL, room=60, form=ContextForm.NARRATIVE)
@@ -263,9 +287,9 @@ def test_sentences_far_below_the_best_of_their_note_are_left_out(notes, embedder
     scores = [np.full(len(outline.statements), 0.22) for outline in outlines]
     scores[0][:] = 0.4  # a note of which nothing is far below its best
     scores[1][1] = 1.0
-    found = sentences(
-        outlines, [Scores(s, np.zeros(0)) for s in scores], [(), ()], Leading(1), max_table_tokens=0
-    )
+    scored = [Scores(s, np.zeros(0)) for s in scores]
+    limits = {"max_table_tokens": 0, "max_list_tokens": 0}
+    found = sentences(outlines, scored, [(), ()], Leading(1), **limits)
     assert [part.memory for part in found].count(0) == len(outlines[0].statements)
     assert [part.score for part in found if part.memory == 1] == [1.0]
 

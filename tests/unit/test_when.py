@@ -298,6 +298,12 @@ def test_the_days_that_a_note_names_are_listed_as_the_day_it_was_written_has_the
     assert single_days("No day, 7 times, in 12-03 and version 2026.", TODAY) == ()
 
 
+def test_a_day_without_a_year_that_is_soon_is_not_that_of_last_year() -> None:
+    assert single_days("The dentist has time on 1 December.", TODAY) == (date(2026, 12, 1),)
+    assert single_days("Ana comes on 3 March.", TODAY) == (date(2026, 3, 3), date(2027, 3, 3))
+    assert single_days("The exam is on 9 January.", TODAY) == (date(2027, 1, 9),)
+
+
 @pytest.mark.parametrize(
     ("text", "days"),
     [
@@ -319,7 +325,7 @@ def test_a_weekday_makes_a_day_without_its_month_certain(text: str, days: list[d
         ("更新は2026年3月4日", [date(2026, 3, 4)]),
         ("平成元年１月８日に生まれた", [date(1989, 1, 8)]),
         ("납부일 2026년 3월 4일", [date(2026, 3, 4)]),
-        ("| 12月5号 | 夜勤 |", [date(2025, 12, 5), date(2026, 12, 5)]),
+        ("| 12月5号 | 夜勤 |", [date(2026, 12, 5)]),
         ("第3月曜、13月40日", []),
         ("2026/3/4, 2026/11/25", [date(2026, 3, 4), date(2026, 11, 25)]),
         ("de keuring van 7-4-2026 en niet later", [date(2026, 4, 7)]),

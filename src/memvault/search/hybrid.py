@@ -7,7 +7,6 @@ more than any one size, than the best chunk of any size, and than fusion of rank
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
@@ -19,12 +18,12 @@ from memvault.model.memory import DEFAULT_IMPORTANCE, Memory, balanced_importanc
 from memvault.model.note import Chunk, ChunkSize, Vector
 from memvault.model.search import ChunkHit, FoundBy, Hit, Scope
 from memvault.search.fusion import Fused, FusionSettings, ScoreList, SharedPart, best_first
+from memvault.search.named_notes import QuestionNames
 from memvault.search.task_words import task_words
 from memvault.search.vocabulary import Vocabulary
 from memvault.stores.vectors import VectorStore, bm25
 from memvault.stores.vectors.languages import is_foreign
 from memvault.text.encoders.embedding import Embedder
-from memvault.text.words import name_key
 
 IMPORTANCE_SHARE = 0.05  # share of the relevance that the least important note loses
 SPARE_FACTOR = 2  # of results that are looked at for each one wanted: some are gone or lose places
@@ -35,7 +34,6 @@ NAMED_BONUS = 0.1  # is added to the relevance of a note that the question names
 SAMPLED_NOTES = 300  # in a language, whose common part is taken for that of all
 SAMPLED_PASSAGES = 60  # in a language, which show whether the model knows it
 MIN_NOTES = 30  # of a vault in English: the common part of fewer may be their subject
-_QUALIFIER = re.compile(r"\s*\([^()]*\)\s*$")  # of a title: "Mercury (planet)"
 
 
 class HybridSearch:
@@ -74,14 +72,21 @@ class HybridSearch:
         chunks = max(self._settings.candidates, CHUNKS_PER_HIT * limit)
         fused = self._search(query, chunks, scope)
         notes, relevances = fused.of_notes()
-        now, names = datetime.now(UTC), f" {name_key(query)} "
-        hits = []
+        now, names = datetime.now(UTC), QuestionNames(query)
+        hits, subject_ids = [], set()
         for index in best_first(notes, relevances, SPARE_FACTOR * limit):
             if (memory := self._memory_of(notes[index])) is not None:
-                bonus = NAMED_BONUS if _is_named(memory, names) else 0.0
+                bonus = NAMED_BONUS if names.has(memory) else 0.0
                 relevance = min(1.0, float(relevances[index]) + bonus)
                 hits.append(Hit(memory, relevance * prior(memory, now)))
-        hits = sorted(hits, key=lambda hit: -hit.relevance)[:limit]
+                if names.is_only(memory):
+                    subject_ids.add(memory.id)
+        best_relevance = max((hit.relevance for hit in hits), default=0.0)
+        for hit in hits:
+            if hit.memory.id in subject_ids:
+                hit.relevance = best_relevance
+        hits.sort(key=lambda hit: (-hit.relevance, hit.memory.id not in subject_ids))
+        hits = hits[:limit]
         passages = self._best_passages(fused, {hit.memory.id for hit in hits})
         for hit in hits:
             hit.chunk_id = passages.get(hit.memory.id)
@@ -276,19 +281,6 @@ def prior(memory: Memory, now: datetime) -> float:
     if doubts == 2 and not importance_is_own(memory):
         importance = min(importance, DEFAULT_IMPORTANCE)
     return 1.0 - IMPORTANCE_SHARE * (1.0 - importance) - doubts * UNVERIFIED_SHARE
-
-
-def _is_named(memory: Memory, question: str) -> bool:
-    """Whether a question has a note's title or alias, of two words at least, in any spelling.
-
-    A qualifier at the end of a title may be missing. A title of one word is too often meant as a
-    word.
-
-    Args:
-        question: its `name_key` between spaces.
-    """
-    names = (_QUALIFIER.sub("", name) for name in (memory.title, *memory.aliases))
-    return any(" " in key and f" {key} " in question for key in map(name_key, names))
 
 
 def _fill_in(hit: Hit, chunk: Chunk) -> None:

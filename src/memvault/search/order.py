@@ -12,6 +12,7 @@ from itertools import accumulate
 from memvault.model.memory import Memory
 from memvault.model.search import FoundBy, Hit
 from memvault.search.association import descending
+from memvault.vault.file_names import original_of_copy
 
 NEARLY_BEST = 0.9  # share of the best relevance from which on a hit is nearly as relevant
 SESSION_BONUS = 0.1  # share that a memory's relevance grows by when the session has just seen it
@@ -96,6 +97,20 @@ def superseding_first(hits: list[Hit], *, contradicting: bool = False) -> list[H
     for hit in hits:
         append(hit)
     return ordered
+
+
+def originals_first(hits: Sequence[Hit]) -> list[Hit]:
+    """The hits, each copy that a sync tool made of a note right behind that note."""
+    paths = {hit.memory.path for hit in hits}
+    groups: dict[str, list[Hit]] = {}
+    for hit in hits:
+        original = original_of_copy(hit.memory.path)
+        groups.setdefault(original if original in paths else hit.memory.path, []).append(hit)
+    return [
+        hit
+        for path, group in groups.items()
+        for hit in sorted(group, key=lambda hit: hit.memory.path != path)
+    ]
 
 
 def _is_listed(hit: Hit) -> bool:

@@ -40,6 +40,7 @@ from memvault.search.notices import (
 )
 from memvault.search.order import (
     newest_first,
+    originals_first,
     persons_notes_before_claims,
     preferred,
     superseding_first,
@@ -283,7 +284,7 @@ class Searcher:
         for hit in hits if unseen else ():
             hit.confidence *= SHARE_ANSWERED
         most_relevant = hits[:top_k]
-        hits = self._ordered(request, hits, mode)
+        hits = originals_first(self._ordered(request, hits, mode))
         confident = [hit for hit in hits if hit.confidence >= plan.threshold]
         shown = self._diversify(request.query, confident, top_k, plan.diversity)
         may_be_withheld = shown

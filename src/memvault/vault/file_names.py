@@ -19,6 +19,11 @@ _RESERVED = re.compile(
     r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])(?=\.|\Z)", re.IGNORECASE
 )
 _NOTE_EXTENSION = re.compile(r"(?:\.(?:md|markdown))+\Z", re.IGNORECASE)
+_COPY = re.compile(  # of Dropbox, Nextcloud and Obsidian Sync; of Syncthing
+    r"\s*\([^()]*\bconflicted copy\b[^()]*\)(?=\.\w+\Z)"
+    r"|\.sync-conflict-\d{8}-\d{6}(?:-\w+)?(?=\.\w+\Z)",
+    re.IGNORECASE,
+)
 _JOINERS = frozenset("\u200c\u200d")
 
 
@@ -52,6 +57,12 @@ def numbered_name(name: str, number: int) -> str:
     if len(stem.encode("utf-8")) > room:
         stem = _without_open_end(_cut(stem, room)).rstrip()
     return stem + ending
+
+
+def original_of_copy(path: str) -> str:
+    """The path of the file that a sync tool copied when two devices changed it; the path itself if
+    its name is not that of such a copy."""
+    return _COPY.sub("", path)
 
 
 def _clean(text: str) -> str:

@@ -27,7 +27,7 @@ from memvault.search.context.parts import Leading, Part
 from memvault.search.context.properties import PropertyChooser, quotable
 from memvault.search.context.scoring import Scores, may_come_first, scores
 from memvault.search.context.selection import MIN_SHARE, RELEVANCE_WEIGHT, Budget, select
-from memvault.search.context.writers import code_with_writer, marks_of, with_writer
+from memvault.search.context.writers import code_with_writer, marks_of, with_days, with_writer
 from memvault.search.lists.comparisons import asks_to_compare
 from memvault.search.lists.general_questions import asks_for_all
 from memvault.search.times.question_time import QuestionTime
@@ -36,6 +36,7 @@ from memvault.text.tokens import TokenCounter
 
 CUT = "…"  # after a cut sentence; one is cut only if no whole one fits
 MAX_NOTE_SHARE = 0.25  # of the budget, of a first memory that is quoted whole
+MAX_LIST_SHARE = 0.25  # of the budget, for a list and the line above it
 MAX_TABLE_SHARE = 0.75  # of the budget, of a table of the first memory that is quoted whole
 MIN_CODE_SHARE = 0.25  # of the memories' tokens, by relevance, for the form code_focused
 
@@ -223,6 +224,7 @@ class _Distillation:
             self._asked_properties,
             self._leading,
             max_table_tokens=self._max_table_tokens,
+            max_list_tokens=int(MAX_LIST_SHARE * self._token_budget.tokens),
         )
 
     def _chosen_parts(self, form: ContextForm) -> list[Part]:
@@ -346,13 +348,13 @@ class _Distillation:
             if not own_parts:
                 continue
             outline = self._outlines[place]
+            own = sorted({number for part in own_parts for number in part.statements})
             excerpts.append(
                 ContextExcerpt(
                     memory=memory,
                     tag=self._tags[memory.id],
                     statements=tuple(
-                        with_writer(outline.statements[number], memory)
-                        for number in sorted({k for part in own_parts for k in part.statements})
+                        with_days((with_writer(outline.statements[k], memory) for k in own), memory)
                     ),
                     code=tuple(
                         code_with_writer(outline.code[number], memory)

@@ -23,7 +23,7 @@ MAX_BYTES = 64_000  # largest note that is read whole; of a larger one only the 
 
 _QUOTE = r"[ \t]*(?:>[ \t]?)*"
 _MARKER = re.compile(
-    rf"{_QUOTE}(?P<indent>[ \t]*)"
+    r"(?:[ \t]*>[ \t]?)*(?P<indent>[ \t]*)"
     r"(?P<marker>(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?|\[![\w-]+\])?"
 )
 _DELIMITER = re.compile(

@@ -22,6 +22,8 @@ PASSAGE_TOKENS = 120  # most tokens of a raw passage
 FENCE_TOKENS = 10  # tokens of the two fences around code
 FACT_TOKENS = 20  # most tokens of a short fact
 
+_COLONS = (":", "：")
+_ITEM = re.compile(r"( *)(?:[-*+]|\d+[.)]) ")
 _LABEL = re.compile(r"[^.!?:|]{1,40}::? ")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _STOPPED = re.compile(r"[.!?…。！？][\"'”’)\]*]*\Z")
@@ -65,8 +67,10 @@ def sentences(
     leading: Leading | None,
     *,
     max_table_tokens: int,
+    max_list_tokens: int,
 ) -> list[Part]:
-    """Each sentence as one part, and each short table of the leading memory.
+    """Each sentence as one part, a line that ends in a colon with the list below it, and each
+    short table of the leading memory.
 
     Sentences are left out that score below `MIN_SHARE_UNUSED` of the best sentence, or below
     `MIN_SHARE_OF_NOTE` of the best of their note: a long note must not fill the context.
@@ -75,6 +79,8 @@ def sentences(
         properties: those that are shown with the sentences of each memory.
         leading: its best sentence, or all of them, are kept in any case.
         max_table_tokens: of a table that is one part; 0 if all rows are parts of their own.
+        max_list_tokens: of a list with the line above it; the items that are too many are parts
+            of their own.
     """
     parts: list[Part] = []
     best = greatest_score(scores)
@@ -84,19 +90,48 @@ def sentences(
         lead = leading if leading is not None and leading.memory == memory else None
         if lead is not None:
             threshold = 0.0 if lead.is_whole else min(threshold, best_of_note)
-        in_tables: set[int] = set()
+        in_parts: set[int] = set()  # of several statements
         for rows in _tables(outline.statements) if lead else ():
             score = float(of_note.statements[rows.start : rows.stop].max())
             table = replace(_part(memory, outline, rows, score), properties=properties[memory])
             if table.tokens <= max_table_tokens and score >= MIN_SHARE_UNUSED * best:
                 parts.append(table)
-                in_tables.update(rows)
-        parts += [
-            _sentence(memory, outline, of_note, place, properties[memory])
-            for place, statement in enumerate(outline.statements)
-            if statement.shown and of_note.statements[place] >= threshold and place not in in_tables
-        ]
+                in_parts.update(rows)
+        is_whole = lead is not None and lead.is_whole
+        for place, statement in enumerate(outline.statements):
+            if not statement.shown or of_note.statements[place] < threshold or place in in_parts:
+                continue
+            rows = list_below(outline.statements, place, 0 if is_whole else max_list_tokens)
+            if len(rows) > 1:
+                score = float(of_note.statements[rows.start : rows.stop].max())
+                part = _part(memory, outline, rows, score)
+                parts.append(replace(part, properties=properties[memory]))
+                in_parts.update(rows)
+            else:
+                parts.append(_sentence(memory, outline, of_note, place, properties[memory]))
     return parts
+
+
+def list_below(statements: Sequence[Statement], place: int, max_tokens: int) -> range:
+    """The places of a line that ends in a colon and of the first items of the list below it, which
+    it says nothing without; only ``place`` for any other line."""
+    line, end = statements[place], place + 1
+    tokens, depth = line.tokens, _depth(line)
+    while line.text.endswith(_COLONS) and end < len(statements):
+        item, previous = statements[end], statements[end - 1]
+        tokens += item.tokens
+        is_same_line = item.lines.first == previous.lines.last and end > place + 1
+        is_item = item.lines.first <= previous.lines.last + 2 and _depth(item) > depth
+        if tokens > max_tokens or item.heading != line.heading or not (is_item or is_same_line):
+            break
+        end += 1
+    return range(place, end)
+
+
+def _depth(statement: Statement) -> int:
+    """How deep in a list a statement is, from 0; -1 if it begins no item."""
+    match = _ITEM.match(statement.shown)
+    return -1 if match is None else len(match[1])
 
 
 def _tables(statements: Sequence[Statement]) -> Iterator[range]:

@@ -1,8 +1,8 @@
-"""Names in a context who wrote what the person neither wrote nor verified."""
+"""Says in a context what sentences do not: who else wrote them, and the day of their section."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from memvault.model.memory import Memory
@@ -10,8 +10,10 @@ from memvault.model.provenance import Origin
 from memvault.model.search import Hit
 from memvault.search.context.forms import without_tags
 from memvault.search.context.outline import Code, Statement
+from memvault.search.times.time_expressions import single_days
 from memvault.text.tokens import TokenCounter
 
+MAX_DAY_CHARS = 60  # of a heading that names a day
 NEWER_SHARE = 0.25  # of a context's tokens, for the newer claims about one memory
 
 
@@ -52,6 +54,24 @@ def with_writer(statement: Statement, memory: Memory) -> Statement:
         return statement
     mark = _mark(origin) if memory.provenance.is_mixed else ""
     return statement._replace(shown=without_tags(statement.shown) + mark)
+
+
+def with_days(statements: Iterable[Statement], memory: Memory) -> Iterator[Statement]:
+    """The sentences; before the first of a section whose heading names a day, that heading.
+
+    A log (``## 3 March``) says when something was only there.
+    """
+    previous = ""
+    for statement in statements:
+        headings = (h for h in reversed(statement.heading) if h != memory.title)
+        short = (heading for heading in headings if len(heading) <= MAX_DAY_CHARS)
+        day = next((heading for heading in short if single_days(heading, memory.day)), "")
+        if day and day != previous and statement.shown and day not in statement.shown:
+            marker = statement.shown.removesuffix(statement.quoted)
+            yield statement._replace(shown=f"{marker}{without_tags(day)}: {statement.quoted}")
+        else:
+            yield statement
+        previous = day if statement.shown else previous
 
 
 def code_with_writer(code: Code, memory: Memory) -> Code:

@@ -13,6 +13,9 @@ from memvault.search.times.relative_dates import relative_span, season_span
 from memvault.search.times.time_spans import Calendar, Span
 from memvault.search.times.written_dates import easter_span, numbered_week, written_span
 
+_SOON = timedelta(60)
+_LONG_AGO = timedelta(240)
+
 
 def span_of(match: re.Match[str], calendar: Calendar) -> Span | None:
     """The days that a match of `EXPRESSION` means; None if it is no date (``may``, 31 June)."""
@@ -40,6 +43,17 @@ def next_such(match: re.Match[str], span: Span, today: date) -> Span | None:
     if match["easter"]:
         return None if match["easter_year"] else easter_span(None, today, years_ahead=1)
     return span.earlier(-1) if names_no_year(match) else None
+
+
+def either_or_coming(past: Span, coming: Span, written: date) -> list[Span]:
+    """Which of two such times a text may mean: only the coming one if that is soon and the past one
+    is about a year ago. "1 December" in a note of November is not the one of last year.
+
+    The coming one always counts, since birthdays and holidays come again.
+    """
+    is_soon = coming.first - written <= _SOON
+    is_long_ago = written - past.last >= _LONG_AGO
+    return [coming] if is_soon and is_long_ago else [past, coming]
 
 
 def names_no_year(match: re.Match[str]) -> bool:

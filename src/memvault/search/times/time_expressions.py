@@ -18,6 +18,7 @@ from itertools import islice
 from memvault.model.east_asian_dates import with_english_dates, with_plain_years
 from memvault.search.question_languages import languages_of
 from memvault.search.times.expression_spans import (
+    either_or_coming,
     may_be_last_years,
     names_no_year,
     next_such,
@@ -125,7 +126,7 @@ def _days_named(text: str, calendar: Calendar) -> list[Span]:
         span = span_of(match, calendar)
         if span is not None:
             coming = next_such(match, span, calendar.today)
-            spans += [span] if coming is None else [span, coming]
+            spans += [span] if coming is None else either_or_coming(span, coming, calendar.today)
     return spans
 
 
