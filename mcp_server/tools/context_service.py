@@ -28,7 +28,6 @@ from memvault.verification.sensitive_topics import sensitive_topic_of
 
 SESSION_CANDIDATES = 5  # additional memories, which the session's working set may move up
 HIGH_ENTROPY = 0.8  # graph-tools 2.0.1.1
-SURE = 0.5  # confidence of a memory that answers, whatever else was found
 NARROWING_TOOLS = ("generate_search_plan", "epistemic_action", "expand_causal_path", "graph_query")
 MAX_IGNORED = 3  # warnings in a row
 WORTH_MORE = 80  # unused tokens in a full answer, from which more text is added
@@ -67,7 +66,7 @@ class ContextService:
         pulse = self._box.pulse_of(hits, session)
         empty = ContextAnswer(
             nodes_retrieved=[],
-            tool_gating_warning=self._warning(pulse, hits, session),
+            tool_gating_warning=self._warning(pulse, session),
             pulse=pulse,
             notice=notice,
         )
@@ -169,14 +168,8 @@ class ContextService:
             learning_score=round(state.learning_score, 3),
         )
 
-    def _warning(
-        self, pulse: CognitivePulse, hits: Sequence[Hit], session: Session
-    ) -> GatingWarning | None:
-        """The warning that the memories found differ so much that the question may be vague.
-
-        A question that one of them probably answers is not vague: the others always differ."""
-        is_answered = any(hit.confidence >= SURE for hit in hits)
-        if pulse.entropy <= HIGH_ENTROPY or is_answered:
+    def _warning(self, pulse: CognitivePulse, session: Session) -> GatingWarning | None:
+        if pulse.entropy <= HIGH_ENTROPY:
             session.heeded()
             return None
         tools = [tool for tool in NARROWING_TOOLS if self._box.offers(tool)]
