@@ -47,7 +47,7 @@ Priority = Annotated[
 ]
 Distillation = Annotated[
     Literal["auto", "raw", "narrative", "structured", "code_focused"],
-    Field(description="ContextForm of the text."),
+    Field(description="Form of the text."),
 ]
 Metadata = Annotated[
     list[Aspect] | None,
