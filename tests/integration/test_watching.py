@@ -342,7 +342,7 @@ def test_notes_in_a_folder_that_cannot_be_read_stay_indexed(
     (vault_folder / "Oven.md").unlink()
     indexer.scan()
     assert paths(indexer) == {"boats/old/Heron.md"}
-    assert why_not_read(indexer) == {"boats": "the folder cannot be read; allow reading it"}
+    assert why_not_read(indexer) == {"boats": "the folder cannot be read"}
     assert known_problems(indexer) == ["boats: the folder cannot be read; allow reading it"]
     monkeypatch.undo()
     indexer.scan()
@@ -365,7 +365,7 @@ def test_a_file_that_may_not_be_read_is_named_with_the_reason_though_it_is_uncha
 
     monkeypatch.setattr("memvault.vault.files.os.access", refuse)
     assert paths(indexer) == {"Heron.md"}
-    assert why_not_read(indexer) == {"Heron.md": "it cannot be read; allow reading it"}
+    assert why_not_read(indexer) == {"Heron.md": "it cannot be read"}
     monkeypatch.undo()
     assert why_not_read(indexer) == {}
 
