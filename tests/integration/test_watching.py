@@ -343,7 +343,7 @@ def test_notes_in_a_folder_that_cannot_be_read_stay_indexed(
     indexer.scan()
     assert paths(indexer) == {"boats/old/Heron.md"}
     assert why_not_read(indexer) == {"boats": "the folder cannot be read"}
-    assert known_problems(indexer) == ["boats: the folder cannot be read; allow reading it"]
+    assert known_problems(indexer) == ["boats: the folder cannot be read"]
     monkeypatch.undo()
     indexer.scan()
     assert why_not_read(indexer) == {}
