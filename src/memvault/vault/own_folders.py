@@ -21,10 +21,10 @@ def own_folder(vault: Vault, folder: Path) -> Path:
     """
     vault.check()
     place = vault.root / folder
-    place.mkdir(parents=True, exist_ok=True)
     if not place.resolve().is_relative_to(vault.root):
         raise OutsideVault(
             f"The vault's folder {folder.as_posix()} is a link out of the vault. Make it a real "
             "folder."
         )
+    place.mkdir(parents=True, exist_ok=True)
     return place
