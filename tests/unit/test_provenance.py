@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from indexer.change_set import read_note
@@ -751,11 +751,21 @@ def test_a_kept_sentence_has_the_frame_that_it_had(old: list[str], new: list[str
 
 
 @given(_LINES, st.lists(st.sampled_from(["x", "y", "new"]), max_size=4))
-def test_what_is_appended_reframes_nothing_above(lines: list[str], more: list[str]) -> None:
+@example(["# B", "y", "# B"], ["y"])
+def test_what_is_appended_reframes_nothing_above_that_can_be_told_from_it(
+    lines: list[str], more: list[str]
+) -> None:
     before = "\n".join(lines)
-    changed = reframed(before.encode(), "\n\n".join([before, *more]).encode())
+    after = "\n\n".join([before, *more]).encode()
+    changed = reframed(before.encode(), after)
+    last_line = before.count("\n") + 1
+    appended = [(unit.digest, unit.places) for unit in units(after) if unit.line > last_line]
     for unit in units(before.encode()):
-        assert unit.digest not in changed.digests or set(unit.places) & set(changed.own_places)
+        assert (
+            unit.digest not in changed.digests
+            or set(unit.places) & set(changed.own_places)
+            or (unit.digest, unit.places) in appended
+        )
 
 
 def test_a_note_without_a_date_keeps_its_day_when_a_client_edits_it(
