@@ -82,7 +82,7 @@ def note_graph(
         memories: of every note, by path.
         names: of the whole vault.
     """
-    reader = _Reader(memory, links, memories, names)
+    reader = _RelationReader(memory, links, memories, names)
     sentences = [(s, reader.named_nodes(s)) for s in marked_sentences(note, memory.title)]
     sentences += reader.frontmatter(note)
     sentences += reader.tags(note)
@@ -139,7 +139,7 @@ def with_entities(
     return NoteGraph(graph.node, graph.edges + edges, graph.entities + nodes)
 
 
-class _Reader:
+class _RelationReader:
     """Reads a note's sentences, using the names and links of the whole vault."""
 
     def __init__(
