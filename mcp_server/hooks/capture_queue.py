@@ -239,7 +239,9 @@ class CaptureQueue:
         return memory.path if memory is not None else None
 
 
-def _of_subagent(call: HookCall, transcript: Path | None) -> tuple[Sequence[TranscriptTurn], list[str]]:
+def _of_subagent(
+    call: HookCall, transcript: Path | None
+) -> tuple[Sequence[TranscriptTurn], list[str]]:
     """The last message of a subagent, and the files that it edited.
 
     The message is kept only of memvault's own agents: it says what they learned.

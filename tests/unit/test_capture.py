@@ -197,7 +197,9 @@ def test_an_assistants_echo_and_its_next_step_are_no_decisions() -> None:
         TranscriptTurn(
             "assistant", "Noted: the guide in AsciiDoc from now on. You decided on Hugo last year."
         ),
-        TranscriptTurn("assistant", "I'll use the old theme for the first page. Anna hosts the wiki."),
+        TranscriptTurn(
+            "assistant", "I'll use the old theme for the first page. Anna hosts the wiki."
+        ),
     ]
     kinds = {item.text: item.kind for item in extract(turns)}
     assert list(kinds.values()).count(ItemKind.DECISION) == 1

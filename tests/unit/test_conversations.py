@@ -12,7 +12,11 @@ from hypothesis import strategies as st
 
 from memvault.model.errors import InvalidParams
 from memvault.vault.compose import compose_note
-from memvault.vault.conversations.conversation import Conversation, ConversationTurn, UnreadableEntry
+from memvault.vault.conversations.conversation import (
+    Conversation,
+    ConversationTurn,
+    UnreadableEntry,
+)
 from memvault.vault.conversations.export_files import read_export
 from memvault.vault.parse import parse_note
 

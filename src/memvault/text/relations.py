@@ -38,7 +38,7 @@ from memvault.text.names import (
     project_entity,
     tag_levels,
 )
-from memvault.vault.frontmatter.properties import CREATED_KEYS, UNDERSTOOD, key_of
+from memvault.vault.frontmatter.properties import CREATED_KEYS, UNDERSTOOD, property_key
 from memvault.vault.links import LinkIndex
 
 # Weights reflect how certain and deliberate an edge is: a link is deliberate, a name on a labelled
@@ -202,7 +202,7 @@ class _RelationReader:
                     named.start, named.end = link_span(sentence, link, 0)
                     yield sentence, [named]
         for key, value in note.frontmatter.items():
-            if key_of(str(key)) not in NOT_FIELDS:
+            if property_key(str(key)) not in NOT_FIELDS:
                 yield from self._field(str(key), value)
 
     def _field(self, key: str, value: Any) -> Iterator[tuple[MarkedSentence, list[NamedNode]]]:

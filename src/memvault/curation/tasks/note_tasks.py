@@ -81,7 +81,7 @@ class NoteFacts:
     warnings: tuple[str, ...] = ()
 
 
-def malformed(facts: NoteFacts) -> list[CurationTask]:
+def unreadable_parts(facts: NoteFacts) -> list[CurationTask]:
     """A task for each part of the note that cannot be read."""
     notes, tasks = [facts.memory], []
     if facts.problem:

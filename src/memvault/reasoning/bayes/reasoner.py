@@ -34,7 +34,7 @@ from memvault.reasoning.bayes.probability_question import (
 from memvault.reasoning.bayes.source_weights import moment_of, wilson
 from memvault.search.scope import in_scope
 from memvault.stores.graph_view import GraphView, node_ref
-from memvault.verification.claims.claim_sources import origin_of
+from memvault.verification.claims.claim_sources import origin_of_claim
 from memvault.verification.claims.claims import Claim
 from memvault.verification.vault_names import FindNames
 
@@ -154,7 +154,7 @@ class Reasoner:
         All clients are one group, since they choose their own names.
         """
         memory = self._memory_of(claim.source.note_id)
-        group = origin_of(claim, memory).witness or "memvault"
+        group = origin_of_claim(claim, memory).witness or "memvault"
         is_persons = group in ("person", "import") or (memory is not None and memory.verified)
         return "" if is_persons else group
 
@@ -264,7 +264,7 @@ class Reasoner:
             witness.share * note_weight,
             source.lines,
             witness.claim.sentence,
-            str(origin_of(witness.claim, self._memory_of(source.note_id)).kind),
+            str(origin_of_claim(witness.claim, self._memory_of(source.note_id)).kind),
         )
 
     def _evidence(

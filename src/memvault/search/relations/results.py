@@ -16,7 +16,7 @@ from memvault.search.relations.edge_index import in_order
 from memvault.search.relations.interpretations import readings
 from memvault.search.relations.lexicon import Lexicon
 from memvault.search.relations.paths import MAX_LENGTH, PathFinder, QuestionWords, reached_nodes
-from memvault.search.relations.question import Question, phrase_of
+from memvault.search.relations.question import Question, relation_phrase
 from memvault.search.relations.solving import End, Solution, Solver, texts_of
 from memvault.search.relations.step_graph import Floats, StepGraph
 from memvault.search.relations.traversal import Steps, Traversal
@@ -247,7 +247,7 @@ class Inquiry:
             wording
             for reading in self._readings
             for relation in reading.relations
-            for wording in phrase_of(reading, relation, self._has_kind).wordings
+            for wording in relation_phrase(reading, relation, self._has_kind).wordings
         }
         traversal = Traversal(
             self._graph,

@@ -174,7 +174,7 @@ def text_of(value: Any) -> str:
     return storable_text(value).strip() if isinstance(value, str) else ""
 
 
-def joined(parts: list[str]) -> str:
+def join_paragraphs(parts: list[str]) -> str:
     """The non-blank parts of a message, as paragraphs."""
     return "\n\n".join(
         part.strip("\n").rstrip() for part in map(storable_text, parts) if part.strip()

@@ -258,7 +258,9 @@ class Passages:
         self._find_names = names_in(names)
         self._lock = threading.Lock()
         # Each passage with the state of the names that it was read with.
-        self._cache: LRUCache[tuple[str, ClaimSource], tuple[PassageClaims, int]] = LRUCache(max_cached)
+        self._cache: LRUCache[tuple[str, ClaimSource], tuple[PassageClaims, int]] = LRUCache(
+            max_cached
+        )
 
     def claims(
         self, text: str, source: ClaimSource, attribute_stems: frozenset[str] | None = None
