@@ -146,7 +146,7 @@ class Upkeep:
         yield 0
         chosen = packs_to_drop(
             sizes,
-            {change.reversal_hash: change.at for change in changes},
+            {change.reversal_hash: change.order for change in changes},
             container.now(),
             int(megabytes * MEGABYTE),
             settings.history_days,
