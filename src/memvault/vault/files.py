@@ -25,6 +25,7 @@ from memvault.vault.ignore import IgnoreRules, is_link_path
 from memvault.vault.letter_case import finish_respelling, is_spelled, move_or_respell
 from memvault.vault.walk import NoteStat, NoteWalk, is_unicode, note_stat, printable
 from memvault.vault.write import (
+    delete_unchanged,
     publish,
     replace_unchanged,
     storage_errors,
@@ -267,18 +268,20 @@ class Vault:
         with storage_errors(path), self._writer.held():
             finish_respelling(self.root / path)
 
-    def delete(self, path: str) -> None:
-        """Delete a file; a missing file is no error.
+    def delete(self, path: str, before: bytes | None = None) -> bool:
+        """Delete a file, if it exists; returns False, without any effect, if it is not ``before``.
 
         Raises:
             OutsideVault, StorageError: the file was not deleted.
         """
         check_writable(path)
         place = self.file_path(path)
-        with storage_errors(path), self._writer.held():
-            place.unlink(missing_ok=True)
-            if place.parent.is_dir():
-                sync_folder(place.parent)
+        with storage_errors(path), self._writer.held(), contextlib.suppress(FileNotFoundError):
+            if before is not None:
+                return delete_unchanged(place, before)
+            place.unlink()
+            sync_folder(place.parent)
+        return True
 
     def is_folder(self, path: str) -> bool:
         return stat_module.S_ISDIR(_mode_of(self.root / path))
@@ -301,13 +304,11 @@ class Vault:
 
         Editors that save in place first empty the file.
         """
-        data = self.stored(path)
         for _ in range(EDIT_ATTEMPTS):
-            if data:
-                break
+            if data := self.stored(path):
+                return data
             time.sleep(EDIT_PAUSE_SECONDS)
-            data = self.stored(path)
-        return data
+        return self.stored(path)
 
     def note_folder(self, folder: str) -> str:
         """A folder's checked path, in the upper and lower case of an existing folder.
