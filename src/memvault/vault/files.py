@@ -318,30 +318,30 @@ class Vault:
         Raises:
             OutsideVault: it is outside or hidden, or the ignore rules exclude it.
         """
-        names: list[str] = []
+        path = ""
         for name in folder.replace("\\", "/").strip("/").split("/") if folder.strip("/\\") else []:
-            existing_path = "/".join([*names, name])
             if name.strip() in {"", ".", ".."} or name.startswith(".") or "\0" in name:
                 raise OutsideVault(f"{folder!r} cannot hold notes; name a folder inside the vault")
-            exists = is_unicode(name) and _mode_of(self.root / existing_path) != 0
-            names.append(
-                name if exists else self._existing_spelling("/".join(names), safe_name(name))
-            )
-        path = "/".join(names)
-        if path:
-            self.file_path(path)
-            if self._ignore.excludes(f"{path}/note{NOTE_SUFFIX}"):
-                raise OutsideVault(f"{path} is excluded by .memvaultignore; name another folder")
+            exists = is_unicode(name) and _mode_of(self.root / path / name) != 0
+            spelled = name if exists else self._existing_spelling(path, safe_name(name))
+            path = f"{path}/{spelled}" if path else spelled
+        self.file_path(path)
+        if path and self._ignore.excludes(f"{path}/note{NOTE_SUFFIX}"):
+            raise OutsideVault(f"{path} is excluded by .memvaultignore; name another folder")
         return path
 
     def _existing_spelling(self, folder: str, name: str) -> str:
-        """The name of an existing subfolder that differs only in case or Unicode form, by default
-        ``name``."""
-        with contextlib.suppress(OSError):  # the folder does not exist yet
-            for entry in sorted((self.root / folder).iterdir()):
-                if folded_name(entry.name) == folded_name(name) and entry.is_dir():
-                    return entry.name
-        return name
+        """An existing subfolder's name that differs only in case or Unicode form, else ``name``."""
+        spellings = self.spellings_in(folder).get(folded_name(name), ())
+        return next((each for each in spellings if (self.root / folder / each).is_dir()), name)
+
+    def spellings_in(self, folder: str) -> dict[str, list[str]]:
+        """The names in a folder by their `folded_name`, sorted; empty without such a folder."""
+        names: dict[str, list[str]] = {}
+        with contextlib.suppress(OSError, OutsideVault):
+            for entry in sorted(self.file_path(folder).iterdir()):
+                names.setdefault(folded_name(entry.name), []).append(entry.name)
+        return names
 
     def _unresolved(self, path: str) -> Path:
         """The absolute path of a vault path, checked without touching the file system."""
