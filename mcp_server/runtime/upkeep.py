@@ -110,7 +110,7 @@ class Upkeep:
                     self.removed[kind] += count
                     breaks.take()
             except MemvaultError as error:  # a store or file cannot be changed now
-                logger.warning("upkeep leaves out %s: %s", kind, error.message)
+                logger.warning("upkeep skipped %s: %s", kind, error.message)
         breaks.take()
         self._optimise()
         self.runs += 1

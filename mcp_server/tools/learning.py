@@ -28,7 +28,7 @@ from mcp_server.runtime.learning_service import UNNAMED
 from mcp_server.tools.arguments import ADDS, FULL, READS, SessionId
 from mcp_server.tools.toolbox import Tools
 from memvault.consolidation.modulation import RewardSignal, RewardType, prediction_error
-from memvault.consolidation.steering import REASONS, RewardSums, advice_on, scores
+from memvault.consolidation.steering import REASONS, RewardSums, advice_on, role_scores
 from memvault.model.memory import (
     DEFAULT_IMPORTANCE,
     MAX_CLIENT_VARIANCE,
@@ -101,7 +101,7 @@ class LearningTools(Tools):
             all_rewards = [reward for reward in all_rewards if reward.session == session_id]
         rewards = all_rewards[-lookback_count:] if period is None else all_rewards
         values = [reward.value for reward in rewards]
-        gardener, curator, assessor = scores(rewards)
+        gardener, curator, assessor = role_scores(rewards)
         return SteeringAnswer(
             cumulative_dopamine=sum(values),
             average_dopamine=fmean(values) if values else 0.0,

@@ -95,8 +95,8 @@ def without_private(text: str) -> str:
 
 def spoken(text: str) -> str:
     """The message without text that clients and hooks added, and without private spans."""
-    asked = _USER_QUERY.findall(text)
-    plain = "\n".join(asked) if asked else _ADDED_LINES.sub(" ", _ADDED.sub(" ", text))
+    queries = _USER_QUERY.findall(text)
+    plain = "\n".join(queries) if queries else _ADDED_LINES.sub(" ", _ADDED.sub(" ", text))
     return _INTERRUPTED.sub(" ", without_private(plain)).strip()
 
 

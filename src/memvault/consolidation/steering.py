@@ -66,7 +66,7 @@ class RewardSums:
         )
 
 
-def scores(rewards: Sequence[Reward]) -> tuple[float | None, float | None, float | None]:
+def role_scores(rewards: Sequence[Reward]) -> tuple[float | None, float | None, float | None]:
     """Mean rewards of use, of storing, and of the person's judgement; None for those without
     any."""
     of_use = [reward.value for reward in rewards if reward.kind in _OF_USE]
