@@ -33,7 +33,7 @@ def sampling_request(prompt: str, system: str, max_tokens: int) -> mt.CreateMess
     )
 
 
-def text_of(result: object) -> str | None:
+def answer_text(result: object) -> str | None:
     """The text of a model's answer; None if it has none."""
     text = getattr(getattr(result, "content", None), "text", None)
     return text.strip() or None if isinstance(text, str) else None

@@ -33,7 +33,7 @@ from mcp_server.pages import pages_app
 from mcp_server.pages.pulse_history import EVERY_SECONDS, PulseHistory
 from mcp_server.prompts import Prompts
 from mcp_server.resources.manifest import ManifestResources
-from mcp_server.resources.state import answering, readable
+from mcp_server.resources.state import answering, resource_methods
 from mcp_server.resources.subscriptions import PulseUpdates
 from mcp_server.resources.visualize import VisualResources
 from mcp_server.runtime.running_requests import CountRequests
@@ -158,7 +158,7 @@ def build_server(container: Container | Startup, *, tools: ToolSet = "core") -> 
     )
     readers |= _add_tools(server, box)
     maps, manifest = VisualResources(box), ManifestResources(box)
-    for resource in (*reads, *readable(maps), *readable(manifest)):
+    for resource in (*reads, *resource_methods(maps), *resource_methods(manifest)):
         server.add_resource(resource)
     updates.register(server)
     server.add_prompt(Prompts(box).context)

@@ -270,7 +270,7 @@ ONLY_FULL = ("confidence_interval", "project", "tags", "rationale", "state")  # 
 CONCLUSIONS = 3  # of each kind, and names in each cone
 
 
-def bare(hit: Hit) -> NodeShape:
+def bare_node(hit: Hit) -> NodeShape:
     """The memory at level 0: id, title, path and score."""
     return NodeShape(
         id=hit.memory.id, title=hit.title, path=hit.path, relevance_score=hit.relevance

@@ -221,7 +221,7 @@ class CausalAnswer(Answer):
 class ChainShape(Shape):
     """From the first cause to the last effect; ``strength`` is the product of its steps'."""
 
-    things: list[str]
+    names: list[str]
     strength: Rounded
     raises: bool
     links: list[InfluenceShape] | None = optional()

@@ -34,7 +34,7 @@ LINE = 1000  # a line number of usual length
 HEADING = "Some heading"
 
 
-def bare(memory: Memory) -> SourceShape:
+def bare_source(memory: Memory) -> SourceShape:
     """A memory as a level-0 context names it; its id is listed elsewhere."""
     return SourceShape(title=memory.title, path=memory.path)
 
@@ -72,7 +72,7 @@ class TokenBudget:
         """The first memories, as many as bring a level-0 answer nearest to its token limit."""
         remaining_tokens = ANSWER_TOKENS[VerbosityLevel.RAW_ONLY] - self.of(empty)
         chosen: list[Memory] = []
-        texts = [f'"{m.id}",{bare(m).model_dump_json(by_alias=True)},' for m in memories]
+        texts = [f'"{m.id}",{bare_source(m).model_dump_json(by_alias=True)},' for m in memories]
         for memory, size in zip(memories, self._tokens.count_all(texts), strict=True):
             if chosen and remaining_tokens < size / 2:
                 break

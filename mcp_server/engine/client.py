@@ -165,7 +165,7 @@ def _parsed(text: bytes) -> dict[str, Any]:
 
 
 @contextmanager
-def connect(
+def connect_to_engine(
     launcher: Launcher, state: StateFolder, report: Callable[[str], None] | None = None
 ) -> Iterator[EngineClient]:
     """A client of the vault's engine, which is started if needed.

@@ -23,7 +23,7 @@ from mcp_server.metrics import Metrics
 from mcp_server.middleware import CallTool, ReadResource, ResourceRead, ToolCall
 from mcp_server.middleware.errors import error_result, protocol_error
 from mcp_server.runtime.activity_tracker import ActivityTracker
-from mcp_server.runtime.language_notice import MULTILINGUAL, language_problem
+from mcp_server.runtime.index_status import MULTILINGUAL, language_problem
 from memvault.model.errors import EngineUnavailable, MemvaultError, StoreUnavailable
 from memvault.text.encoders.model_files import EXPORTING
 from memvault.vault.files import vault_missing

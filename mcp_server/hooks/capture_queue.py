@@ -26,7 +26,7 @@ from memvault.capture.capturer import Captured, CaptureProgress, Capturer
 from memvault.capture.extract import Item, ItemKind, content_words, repeats
 from memvault.capture.hook_input import kept_input
 from memvault.capture.session_note import CapturedSession
-from memvault.capture.transcripts import Turn, read_turns
+from memvault.capture.transcripts import TranscriptTurn, read_turns
 from memvault.config.hook_files import HookFiles
 from memvault.model.errors import MalformedFrontmatter, MemvaultError
 from memvault.text.secrets import without_secrets
@@ -148,9 +148,9 @@ class CaptureQueue:
         return True
 
     def _capture(self, call: HookCall) -> None:
-        extra_turns: Sequence[Turn] = ()
+        extra_turns: Sequence[TranscriptTurn] = ()
         if call.message and call.event in ("Stop", "SubagentStop"):
-            extra_turns = (Turn("assistant", call.message),)
+            extra_turns = (TranscriptTurn("assistant", call.message),)
         transcript = Path(call.transcript) if call.transcript else None
         if transcript is not None and not transcript.is_file():
             transcript = None
@@ -239,12 +239,14 @@ class CaptureQueue:
         return memory.path if memory is not None else None
 
 
-def _of_subagent(call: HookCall, transcript: Path | None) -> tuple[Sequence[Turn], list[str]]:
+def _of_subagent(
+    call: HookCall, transcript: Path | None
+) -> tuple[Sequence[TranscriptTurn], list[str]]:
     """The last message of a subagent, and the files that it edited.
 
     The message is kept only of memvault's own agents: it says what they learned.
     """
-    last = Turn("assistant", call.message) if call.message else None
+    last = TranscriptTurn("assistant", call.message) if call.message else None
     files: list[str] = []
     for turn, _ in read_turns(transcript, of_subagent=True) if transcript else ():
         files += turn.files

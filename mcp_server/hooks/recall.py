@@ -13,7 +13,6 @@ from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from mcp_server.hooks.prompt_need import NEEDED, PromptNeed
 from mcp_server.hooks.quotations import (
     LASTING,
     Quotation,
@@ -33,6 +32,7 @@ from memvault.model.note import LineRange, Sentence
 from memvault.model.search import Filters, Hit, Scope
 from memvault.reasoning.conflicts import stated_conflicts
 from memvault.search.calibration import CONCERNS, features
+from memvault.search.prompt_need import NEEDED, PromptNeed
 from memvault.text.phrase_vectors import PhraseVectors
 from memvault.vault.parse import parse_note
 from memvault.vault.session_lines import is_captured

@@ -22,10 +22,10 @@ from mcp_server.hooks.clients import is_same_client
 from mcp_server.sampling import (
     PATIENCE_SECONDS,
     REFUSALS,
+    answer_text,
     can_sample,
     sampling_request,
     takes_requests,
-    text_of,
 )
 from memvault.text.stems import stems
 from memvault.vault.lines import bare_lines
@@ -89,7 +89,7 @@ class SamplingClients:
         except (*REFUSALS, TimeoutError, CancelledError, RuntimeError) as error:
             _log.info("a client's model was not asked: %s", type(error).__name__)
             return None
-        return text_of(result)
+        return answer_text(result)
 
 
 class TrackSamplingClients(Middleware):

@@ -30,7 +30,7 @@ from mcp_server.pages.page_actions import (
 from mcp_server.pages.seen_notes import shown_versions
 from mcp_server.pages.site import Site
 from mcp_server.pages.task_answers import TaskAnswer, answers_to
-from memvault.curation.changes.change_text import summary
+from memvault.curation.changes.change_text import change_summary
 from memvault.curation.proposals import Proposal, ProposalKind
 from memvault.curation.targets import Target
 from memvault.model.change import CurationTask, TaskType
@@ -145,7 +145,7 @@ class CuratePage:
                 return f"asks to merge this note into {into.title if into else 'another'}"
             case "undo_change":
                 changes = map(container.curator.history.find, arguments["changes"])
-                names = [summary(change) for change in changes if change is not None]
+                names = [change_summary(change) for change in changes if change is not None]
                 more = [f"and {len(names) - MAX_NAMED} more"] if len(names) > MAX_NAMED else []
                 return f"asks to undo: {'; '.join(names[:MAX_NAMED] + more)}"
             case "reload_manifest":

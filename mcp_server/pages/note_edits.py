@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 from memvault.model.errors import InvalidParams
 from memvault.text.diff import stretches
+from memvault.vault.lines import lines_of, newline_of
 
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+\Z")
 _BOM = "\ufeff"
 
 
@@ -29,11 +27,11 @@ def edited(before: bytes, sent: str) -> bytes:
     text = editable(before)
     if text is None:
         raise InvalidParams("This note is not UTF-8 text; edit it in your editor.")
-    old = _LINE.findall(text)
+    old = lines_of(text)
     wanted = sent.replace("\r\n", "\n").replace("\r", "\n")
-    new = [line.rstrip("\n") for line in _LINE.findall(wanted)]
+    new = [line.rstrip("\n") for line in lines_of(wanted)]
     bare = [line.rstrip("\r\n") for line in old]
-    end = _usual_end(old)
+    end = newline_of(text)
     lines: list[str] = []
     for equal, i1, i2, j1, j2 in stretches(bare, new):
         lines += old[i1:i2] if equal else [line + end for line in new[j1:j2]]
@@ -48,9 +46,3 @@ def edited(before: bytes, sent: str) -> bytes:
             lines[k] = lines[k][:-1] + "\n"
     bom = _BOM if before.startswith(_BOM.encode()) else ""
     return (bom + "".join(lines)).encode("utf-8")
-
-
-def _usual_end(lines: list[str]) -> str:
-    ends = [line[len(line.rstrip("\r\n")) :] for line in lines]
-    counted = [(ends.count(end), end) for end in ("\n", "\r\n", "\r")]
-    return max(counted, key=lambda pair: pair[0])[1]

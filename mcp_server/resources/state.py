@@ -294,10 +294,10 @@ class Resources:
 def answering(box: Toolbox) -> tuple[Resources, list[Callable[..., Any]]]:
     """The resources, and their methods for FastMCP with errors that say what to do."""
     resources = Resources(box)
-    return resources, readable(resources)
+    return resources, resource_methods(resources)
 
 
-def readable(group: object) -> list[Callable[..., Any]]:
+def resource_methods(group: object) -> list[Callable[..., Any]]:
     """The methods of a group that are marked as resources, with errors that say what to do."""
     marked = [name for name, member in vars(type(group)).items() if get_fastmcp_meta(member)]
     return [_answering(getattr(group, name)) for name in marked]

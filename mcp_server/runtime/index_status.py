@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from mcp_server.runtime.language_notice import MULTILINGUAL, language_problem
 from memvault.model.errors import GraphQueryError, StoreUnavailable
+from memvault.search.hybrid import HybridSearch
 from memvault.stores.open import without_password
 
 if TYPE_CHECKING:
     from mcp_server.runtime.container import Container
 
 Result = TypeVar("Result")
+MULTILINGUAL = (
+    'to find more in them, set model = "intfloat/multilingual-e5-small" below [embedding] in '
+    "memvault.toml, then run `memvault stop` (docs/models.md compares models)"
+)
 
 
 def index_status(container: Container) -> dict[str, Any]:
@@ -53,6 +58,18 @@ def _problems(container: Container) -> list[str]:
     problem = language_problem(container.live.searcher.hybrid)
     language_problems = [f"{problem}; {MULTILINGUAL}"] if problem else []
     return [*container.indexing.problems(), *language_problems]
+
+
+def language_problem(hybrid: HybridSearch) -> str | None:
+    """Names the languages of many notes that the model does not know; None if there are none."""
+    languages: list[str] = []
+    with suppress(StoreUnavailable):
+        languages = hybrid.unknown_languages()
+    if not languages:
+        return None
+    *first, last = [language.capitalize() for language in languages]
+    names = f"{', '.join(first)} and {last}" if first else last
+    return f"many notes are in {names}, which the embedding model hardly knows"
 
 
 def _none_if_unreachable(query_store: Callable[[], Result]) -> Result | None:

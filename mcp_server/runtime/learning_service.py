@@ -23,7 +23,7 @@ from memvault.consolidation.modulation import (
     RewardType,
 )
 from memvault.consolidation.rewards import FULL, LearnedState, Signal, SignalKind
-from memvault.consolidation.signals import UseObserver, author_of, shortened
+from memvault.consolidation.signals import UseObserver, author_of, stored_question
 from memvault.model.change import Change
 from memvault.model.errors import MemvaultError
 from memvault.model.memory import Memory, Stage
@@ -131,7 +131,7 @@ class LearningService:
         """
         if not self.is_on or result.topic is not None or scope.filters is not None:
             return
-        text, now = shortened(question), datetime.now(UTC)
+        text, now = stored_question(question), datetime.now(UTC)
         recorded = self.learnt.state.questions.get(text)
         if result.hits and result.known:
             if recorded is not None and recorded.is_open:

@@ -110,7 +110,7 @@ class Upkeep:
                     self.removed[kind] += count
                     breaks.take()
             except MemvaultError as error:  # a store or file cannot be changed now
-                logger.warning("upkeep leaves out %s: %s", kind, error.message)
+                logger.warning("upkeep skipped %s: %s", kind, error.message)
         breaks.take()
         self._optimise()
         self.runs += 1
@@ -146,7 +146,7 @@ class Upkeep:
         yield 0
         chosen = packs_to_drop(
             sizes,
-            {change.reversal_hash: change.at for change in changes},
+            {change.reversal_hash: change.order for change in changes},
             container.now(),
             int(megabytes * MEGABYTE),
             settings.history_days,

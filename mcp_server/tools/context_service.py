@@ -9,7 +9,7 @@ from functools import cached_property
 from mcp_server.answers.base import below_title
 from mcp_server.answers.context import ContextAnswer, GatingWarning, SourceShape, UTLMetrics
 from mcp_server.answers.reasoning import InsightsShape
-from mcp_server.answers.token_budget import ANSWER_TOKENS, TokenBudget, bare
+from mcp_server.answers.token_budget import ANSWER_TOKENS, TokenBudget, bare_source
 from mcp_server.tools.toolbox import Toolbox
 from memvault.cognition.learning_state import learning_state_of_set
 from memvault.cognition.pulse import MemoryState
@@ -74,7 +74,7 @@ class ContextService:
             fitting = self._token_budget.named(empty, [hit.memory for hit in hits])
             ids = [memory.id for memory in fitting]
             self._box.record_shown(session, ids, request.query, hits)
-            sources = [bare(memory) for memory in fitting]
+            sources = [bare_source(memory) for memory in fitting]
             return empty.model_copy(update={"nodes_retrieved": ids, "sources": sources}), None
         empty = empty.model_copy(update={"utl_metrics": self._metrics(hits, pulse)})
         budget = self._context_budget(request, empty)

@@ -14,10 +14,10 @@ from mcp_server.answers.context import ContextAnswer
 from mcp_server.sampling import (
     PATIENCE_SECONDS,
     REFUSALS,
+    answer_text,
     can_sample,
     sampling_request,
     takes_requests,
-    text_of,
 )
 from memvault.search.context.context import Context
 from memvault.search.context.forms import TAG
@@ -48,7 +48,7 @@ async def sample(
     context = get_context()
     response = (context.input_responses or {}).get(key)
     if response is not None:
-        return text_of(response)
+        return answer_text(response)
     request = sampling_request(prompt, system, max_tokens)
     if not takes_requests(context.session):
         return mt.InputRequiredResult(input_requests={key: request})
@@ -62,7 +62,7 @@ async def sample(
     except REFUSALS as error:
         logger.info("the client's model was not asked: %s", type(error).__name__)
         return None
-    return text_of(result)
+    return answer_text(result)
 
 
 async def with_summary(

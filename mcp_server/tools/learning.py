@@ -28,7 +28,7 @@ from mcp_server.runtime.learning_service import UNNAMED
 from mcp_server.tools.arguments import ADDS, FULL, READS, SessionId
 from mcp_server.tools.toolbox import Tools
 from memvault.consolidation.modulation import RewardSignal, RewardType, prediction_error
-from memvault.consolidation.rewards import OF_STORING, USES, Reward, SignalKind
+from memvault.consolidation.steering import REASONS, RewardSums, advice_on, role_scores
 from memvault.model.memory import (
     DEFAULT_IMPORTANCE,
     MAX_CLIENT_VARIANCE,
@@ -42,7 +42,6 @@ MAX_PENALTIES = 10
 MAX_DRIFTING = 10
 CO_OCCURRING = 5  # latest memories of a session, which share an emitted reward
 THIRD = 1 / 3
-TARGET = 0.2  # the average reward that the specification aims at
 
 Lookback = Annotated[
     int,
@@ -78,63 +77,6 @@ Expected = Annotated[
     float | None, Field(ge=-1, le=1, description="Default: the mean of the session's rewards.")
 ]
 
-_WHY = {
-    SignalKind.IGNORED: "another memory of the same answer was read instead",
-    SignalKind.CONTRADICTED: "the person marked it as wrong",
-    SignalKind.UNDONE: "the change was undone",
-    SignalKind.DUPLICATE: "nearly the same as a memory that was there",
-    SignalKind.UNCONNECTED: "connected with nothing in the vault",
-}
-_ADVICE = {
-    SignalKind.DUPLICATE: "You store near-duplicates: call recall_memory before store_memory, and "
-    "edit the memory that is there.",
-    SignalKind.UNCONNECTED: "You store memories that are connected with nothing: name people, "
-    "projects and notes by their titles, or use link_to.",
-    SignalKind.CONTRADICTED: "The person marked some of your memories as wrong: ask before you "
-    "store what you are not sure of.",
-    SignalKind.UNDONE: "Your changes are undone: preview them, or ask the person first.",
-    SignalKind.IGNORED: "Your memories are passed over: give them titles that say what is in them.",
-}
-
-
-def _breakdown(rewards: Sequence[Reward]) -> RewardBreakdown:
-    def total(*kinds: SignalKind, positive: bool) -> float:
-        of_kind = (reward.value for reward in rewards if reward.kind in kinds)
-        return sum(value for value in of_kind if (value > 0.0) is positive)
-
-    judged = (
-        SignalKind.VERIFIED, SignalKind.KEPT, SignalKind.MERGED, SignalKind.CONTRADICTED,
-        SignalKind.UNDONE,
-    )  # fmt: skip
-    return RewardBreakdown(
-        novelty_rewards=total(SignalKind.NOVEL, positive=True),
-        coherence_rewards=total(SignalKind.COHERENT, positive=True),
-        use_rewards=total(*USES, positive=True),
-        judgement_rewards=total(*judged, positive=True),
-        duplication_penalties=total(SignalKind.DUPLICATE, positive=False),
-        low_priors_penalties=total(SignalKind.UNCONNECTED, positive=False),
-        ignored_penalties=total(SignalKind.IGNORED, positive=False),
-        judgement_penalties=total(*judged, positive=False),
-    )
-
-
-def _recommendations(rewards: Sequence[Reward]) -> list[str]:
-    """Advice for the client, the greatest loss first."""
-    losses = {
-        kind: sum(reward.value for reward in rewards if reward.kind is kind and reward.value < 0.0)
-        for kind in _ADVICE
-    }
-    advice = [
-        _ADVICE[kind] for kind in sorted(losses, key=lambda kind: losses[kind]) if losses[kind]
-    ]
-    if advice:
-        return advice
-    if not rewards:
-        return ["Nothing was rewarded or penalised yet."]
-    if fmean(reward.value for reward in rewards) >= TARGET:
-        return ["Go on: what you store is used and kept."]
-    return ["What you store is used little: store decisions and facts that will be asked for."]
-
 
 class LearningTools(Tools):
     """Tools over `Learning` and `Modulation`."""
@@ -159,25 +101,25 @@ class LearningTools(Tools):
             all_rewards = [reward for reward in all_rewards if reward.session == session_id]
         rewards = all_rewards[-lookback_count:] if period is None else all_rewards
         values = [reward.value for reward in rewards]
-        scores = _scores(rewards)
+        gardener, curator, assessor = role_scores(rewards)
         return SteeringAnswer(
             cumulative_dopamine=sum(values),
             average_dopamine=fmean(values) if values else 0.0,
             rewards=len(values),
-            reward_breakdown=_breakdown(rewards),
+            reward_breakdown=RewardBreakdown.of(RewardSums.of(rewards)),
             penalised=[
                 PenaltyShape(
-                    at=reward.at, kind=reward.kind, reward=reward.value, why=_WHY[reward.kind],
+                    at=reward.at, kind=reward.kind, reward=reward.value, why=REASONS[reward.kind],
                     title=memory.title if (memory := self._memory_of(reward.memory)) else None,
                 )
-                for reward in reversed(rewards) if reward.value < 0.0 and reward.kind in _WHY
+                for reward in reversed(rewards) if reward.value < 0.0 and reward.kind in REASONS
             ][:MAX_PENALTIES],
-            gardener_score=scores[0],
-            curator_score=scores[1],
-            assessor_score=scores[2],
-            aggregate_reward=sum(score * THIRD for score in scores if score is not None),
+            gardener_score=gardener,
+            curator_score=curator,
+            assessor_score=assessor,
+            aggregate_reward=sum(score * THIRD for score in (gardener, curator, assessor) if score),
             lifecycle_stage=Stage.of(len(container.live.catalogue)),
-            behavioral_recommendations=_recommendations(rewards),
+            behavioral_recommendations=advice_on(rewards),
             pulse=self._box.meter.of_vault(),
         )  # fmt: skip
 
@@ -268,17 +210,3 @@ class LearningTools(Tools):
 
 def _variance(values: Sequence[float]) -> float:
     return pvariance(values) if values else 0.0
-
-
-def _scores(rewards: Sequence[Reward]) -> list[float | None]:
-    """Mean rewards of use, of storing, and of the person's judgement; None for those without
-    any."""
-    groups: tuple[list[float], list[float], list[float]] = ([], [], [])
-    for reward in rewards:
-        if reward.kind in USES or reward.kind in (SignalKind.IGNORED, SignalKind.EMITTED):
-            groups[0].append(reward.value)
-        elif reward.kind in OF_STORING:
-            groups[1].append(reward.value)
-        else:
-            groups[2].append(reward.value)
-    return [fmean(group) if group else None for group in groups]

@@ -10,7 +10,7 @@ from mcp_server.answers.memories import (
     EmbeddedShape,
     FullAnswer,
     NodeShape,
-    bare,
+    bare_node,
     conclusions,
     excerpt_limits,
     with_text,
@@ -51,7 +51,7 @@ class MemoryPresenter:
     def nodes(self, hits: Sequence[Hit], level: VerbosityLevel, query: str) -> list[NodeShape]:
         """The hits as an answer to this question shows them."""
         if level is VerbosityLevel.RAW_ONLY:
-            return [bare(hit) for hit in hits]
+            return [bare_node(hit) for hit in hits]
         states = self._meter.states([hit.memory.id for hit in hits])
         full = level is VerbosityLevel.FULL_INSIGHTS
         gated = any(hit.gated for hit in hits)

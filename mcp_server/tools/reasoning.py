@@ -321,7 +321,7 @@ class ReasoningTools(Tools):
     def _chain(self, chain: CausalChain, level: VerbosityLevel) -> ChainShape:
         return ChainShape.of(
             chain,
-            things=[self._box.container.live.reasoner.name_of(key) for key in chain.nodes],
+            names=[self._box.container.live.reasoner.name_of(key) for key in chain.nodes],
             links=self._links(chain.links, level),
         )
 

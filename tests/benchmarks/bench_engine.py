@@ -19,7 +19,7 @@ import psutil
 from fastmcp import Client
 from fastmcp.client.transports import StdioTransport
 
-from mcp_server.engine.client import EngineClient, connect
+from mcp_server.engine.client import EngineClient, connect_to_engine
 from mcp_server.engine.launcher import Launcher, engine_command
 from memvault.config.paths import StateFolder
 from tests.benchmarks.figures import Figure, median, percentile, show
@@ -142,7 +142,7 @@ def measure(vault: Path, state: StateFolder, notes: int) -> list[Figure]:
     command = engine_command(vault)
     bridge = [sys.executable, "-m", "memvault.cli", "--vault", str(vault), "mcp"]
     recall = [{"query": one, "top_k": 10} for one in questions(vault)]
-    with connect(Launcher(state, command), state) as engine:
+    with connect_to_engine(Launcher(state, command), state) as engine:
         first = wait_until_indexed(engine, notes)
         wait_until_read(engine)
         start = time.perf_counter()

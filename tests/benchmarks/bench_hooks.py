@@ -96,12 +96,12 @@ def _figures(what: str, spent: list[float], least: str, aim: str) -> Iterator[Fi
 
 
 def _wait_until_indexed(state: StateFolder, vault: Path) -> None:
-    from mcp_server.engine.client import connect
+    from mcp_server.engine.client import connect_to_engine
     from mcp_server.engine.launcher import Launcher, engine_command
 
     while read_address(state) is None:
         time.sleep(0.1)
-    with connect(Launcher(state, engine_command(vault)), state) as engine:
+    with connect_to_engine(Launcher(state, engine_command(vault)), state) as engine:
         while True:
             status = engine.status()
             if status.get("notes") and not status.get("indexing"):

@@ -22,7 +22,7 @@ from typing import Any
 from websockets.asyncio.client import ClientConnection
 from websockets.asyncio.client import connect as open_websocket
 
-from mcp_server.engine.client import connect
+from mcp_server.engine.client import connect_to_engine
 from mcp_server.engine.launcher import EngineAddress, Launcher, engine_command, read_address
 from tests.benchmarks.bench_engine import questions, wait_until_indexed, wait_until_quiet
 from tests.benchmarks.figures import Figure, percentile, show
@@ -172,7 +172,9 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=8.0, help="of each rate")
     given = parser.parse_args()
     with made_vault(given.notes, given.keep) as made:
-        with connect(Launcher(made.state, engine_command(made.vault)), made.state) as engine:
+        with connect_to_engine(
+            Launcher(made.state, engine_command(made.vault)), made.state
+        ) as engine:
             wait_until_indexed(engine, len(list(made.vault.rglob("*.md"))))
             address = read_address(made.state)
             assert address is not None

@@ -1,4 +1,4 @@
-"""Which prompts need a memory: the map of `mcp_server.hooks.prompt_need`, fitted and judged.
+"""Which prompts need a memory: the map of `memvault.search.prompt_need`, fitted and judged.
 
 Every vault is asked its own questions, as they are and worded as an instruction and as a statement,
 and prompts about code that need nothing of it. The map is fitted to ``work_prompts.txt`` and judged
@@ -20,9 +20,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from mcp_server.hooks.prompt_need import NEEDED, PromptNeed
 from mcp_server.runtime.container import Container
 from memvault.capture.extract import says_little
+from memvault.search.prompt_need import NEEDED, PromptNeed
 from tests.benchmarks.bench_calibration import fitted
 from tests.benchmarks.measured_vaults import opened_set
 from tests.benchmarks.run_question_sets import SETS

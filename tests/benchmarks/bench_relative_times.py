@@ -27,7 +27,7 @@ from typing import Any
 import psutil
 from fastmcp import Client
 
-from mcp_server.engine.client import EngineClient, connect
+from mcp_server.engine.client import EngineClient, connect_to_engine
 from mcp_server.engine.launcher import Launcher, engine_command, read_address
 from mcp_server.runtime.container import Container
 from mcp_server.runtime.curation_tasks import FIND
@@ -204,7 +204,9 @@ def main() -> None:
         program = [sys.executable, "-c", NOTHING.format(port=port)]
         empty = subprocess.Popen(program, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
-            with connect(Launcher(made.state, engine_command(made.vault)), made.state) as engine:
+            with connect_to_engine(
+                Launcher(made.state, engine_command(made.vault)), made.state
+            ) as engine:
                 wait_until_indexed(engine, len(list(made.vault.rglob("*.md"))))
                 address = read_address(made.state)
                 assert address is not None

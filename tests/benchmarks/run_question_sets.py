@@ -23,7 +23,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from mcp_server.engine.client import connect
+from mcp_server.engine.client import connect_to_engine
 from mcp_server.engine.launcher import Launcher, engine_command
 from memvault.config.paths import StateFolder
 from tests.benchmarks.measured_vaults import vault_of
@@ -37,7 +37,7 @@ def ask(folder: Path, harness: Path, scratch: Path, limit: int) -> None:
     vault, queries = scratch / folder.name, folder / "queries.json"
     shutil.copytree(vault_of(folder), vault)
     state = StateFolder.of_vault(vault)
-    with connect(Launcher(state, engine_command(vault)), state) as engine:
+    with connect_to_engine(Launcher(state, engine_command(vault)), state) as engine:
         while True:
             status = engine.status()
             busy = status.get("indexing") or status.get("entities_waiting")

@@ -39,14 +39,14 @@ def place(folder: Path) -> StoreNamespace:
 def open_vectors(request: pytest.FixtureRequest) -> Callable[[Path], VectorStore]:
     if request.param == "edge":
         return lambda folder: EdgeVectorStore(folder / "vectors", DIMENSION)
-    from memvault.stores.vectors.qdrant import QdrantVectorStore, connect
+    from memvault.stores.vectors.qdrant import QdrantVectorStore, connect_to_server
     from tests.servers.qdrant import LocalQdrant
 
     if request.param == "qdrant-local":
         local = LocalQdrant()
         return lambda folder: QdrantVectorStore(lambda: local, place(folder), DIMENSION)
     return lambda folder: QdrantVectorStore(
-        lambda: connect(str(QDRANT_URL), os.environ.get("QDRANT_API_KEY")),
+        lambda: connect_to_server(str(QDRANT_URL), os.environ.get("QDRANT_API_KEY")),
         place(folder),
         DIMENSION,
     )

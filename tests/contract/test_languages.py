@@ -161,7 +161,7 @@ def test_words_in_the_scripts_of_india_stay_whole_and_share_their_stems(
     word: str, other: str
 ) -> None:
     language = languages.language_of(word)
-    assert language is not None and bm25.words(word).count(" ") == 0
+    assert language is not None and bm25.folded_words(word).count(" ") == 0
     query_vector = bm25.query(other, (language,))
     assert set(query_vector.indices) & set(bm25.document(word, language).indices)
 

@@ -15,7 +15,7 @@ from memvault.stores.keyvalue import redis as keyvalue
 from memvault.stores.keyvalue.redis import RedisKeyValueStore
 from memvault.stores.server import REST_SECONDS, Server, StoreNamespace
 from memvault.stores.vectors import qdrant as vectors
-from memvault.stores.vectors.qdrant import QdrantVectorStore, connect
+from memvault.stores.vectors.qdrant import QdrantVectorStore, connect_to_server
 from tests.servers import neo4j, redis
 from tests.servers.process import ServerProcess
 
@@ -25,7 +25,9 @@ SOON = 25.0  # seconds: a few on an idle machine, and less than the clients woul
 
 
 def ask_qdrant(port: int) -> object:
-    return QdrantVectorStore(lambda: connect(f"http://127.0.0.1:{port}", None), PLACE, 8).count()
+    return QdrantVectorStore(
+        lambda: connect_to_server(f"http://127.0.0.1:{port}", None), PLACE, 8
+    ).count()
 
 
 def ask_neo4j(port: int) -> object:

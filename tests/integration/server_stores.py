@@ -20,7 +20,7 @@ from tests.servers.qdrant import LocalQdrant
 @pytest.fixture
 def local_qdrant(monkeypatch: pytest.MonkeyPatch) -> LocalQdrant:
     local = LocalQdrant()
-    monkeypatch.setattr(qdrant, "connect", lambda url, key: local)
+    monkeypatch.setattr(qdrant, "connect_to_server", lambda url, key: local)
     return local
 
 

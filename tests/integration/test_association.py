@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from indexer.indexer import Indexer
-from mcp_server.runtime.language_notice import language_problem
+from mcp_server.runtime.index_status import language_problem
 from memvault.model.search import FoundBy, Hit, Mode, Scope
 from memvault.search.association import FIXED_PLACES, Association, descending
 from memvault.search.hybrid import HybridSearch

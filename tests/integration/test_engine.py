@@ -20,7 +20,7 @@ from fastmcp import Client
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect as websocket
 
-from mcp_server.engine.client import connect
+from mcp_server.engine.client import connect_to_engine
 from mcp_server.engine.launcher import EngineAddress, Launcher, read_address, write_address
 from memvault.config.paths import StateFolder
 from memvault.config.settings import EngineSettings
@@ -108,7 +108,7 @@ def test_a_call_under_way_is_answered_before_the_engine_ends(tmp_path: Path) -> 
         process.terminate()
 
     threading.Thread(target=end_it_amid_the_call).start()
-    with connect(Launcher(state, []), state) as client:
+    with connect_to_engine(Launcher(state, []), state) as client:
         assert client.call_tool("who", {"pause": 0.5}) == {"result": process.pid}
     assert exit_code(process) == 0, state.log.read_text()
 
@@ -169,7 +169,7 @@ def test_a_second_engine_on_the_same_vault_ends_at_once_and_says_why(engine: Sta
 
 def test_the_command_line_client_reaches_tools_and_administration(engine: StateFolder) -> None:
     launcher = Launcher(engine, command("serve", engine.root))
-    with connect(launcher, engine) as client:
+    with connect_to_engine(launcher, engine) as client:
         assert client.call_tool("who", {}) == {"result": address_of(engine).pid}
         assert client.status()["notes"] == 3
         assert client.doctor(fix=True) == [{"problem": "a stale index", "fixed": True}]
@@ -182,7 +182,7 @@ def test_shutdown_closes_the_stores_and_releases_the_engines_lock(tmp_path: Path
     state = StateFolder(tmp_path)
     first = spawn(state)
     until(lambda: read_address(state))
-    with connect(Launcher(state, []), state) as client:
+    with connect_to_engine(Launcher(state, []), state) as client:
         client.shutdown()
     assert exit_code(first) == 0, state.log.read_text()
     assert (tmp_path / "closed").read_text() == str(first.pid)
@@ -197,7 +197,7 @@ def test_a_signal_ends_the_engine_cleanly_even_with_a_bridge_open(
     state = StateFolder(tmp_path)
     process = spawn(state)
     until(lambda: read_address(state))
-    with connect(Launcher(state, []), state):
+    with connect_to_engine(Launcher(state, []), state):
         assert process.pid is not None
         os.kill(process.pid, signum)
         assert exit_code(process) == 0, state.log.read_text()
@@ -210,7 +210,7 @@ def test_an_idle_engine_ends_after_its_last_client_left_and_not_before(tmp_path:
     state = StateFolder(tmp_path)
     process = spawn(state, idle_seconds=IDLE_SECONDS)
     until(lambda: read_address(state))
-    with connect(Launcher(state, []), state) as client:
+    with connect_to_engine(Launcher(state, []), state) as client:
         time.sleep(1.5 * IDLE_SECONDS)
         assert client.call_tool("who", {}) == {"result": process.pid}
     assert exit_code(process) == 0
@@ -222,7 +222,7 @@ def test_an_address_left_by_a_dead_engine_is_not_believed(tmp_path: Path) -> Non
     stale = EngineAddress(os.getpid(), "127.0.0.1", 9, "old", "0", 0.0)
     write_address(state, stale)
     launcher = Launcher(state, quick_command(tmp_path, IDLE_SECONDS), timeout=PATIENCE_SECONDS)
-    with connect(launcher, state) as client:
+    with connect_to_engine(launcher, state) as client:
         pid = client.call_tool("who", {})["result"]
     assert pid != stale.pid
 
@@ -234,7 +234,7 @@ def test_an_address_whose_port_now_belongs_to_another_program_is_not_believed(
     other = address_of(engine)
     write_address(state, EngineAddress(other.pid, other.host, other.port, "stale", "0", 0.0))
     launcher = Launcher(state, quick_command(tmp_path, IDLE_SECONDS), timeout=PATIENCE_SECONDS)
-    with connect(launcher, state) as client:
+    with connect_to_engine(launcher, state) as client:
         assert client.call_tool("who", {})["result"] != other.pid
 
 

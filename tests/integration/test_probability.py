@@ -207,8 +207,8 @@ def test_causes_have_a_probability_before_and_after_the_effect_is_seen(caller):
 
 def test_chains_lead_through_a_node_from_first_cause_to_last_effect(caller):
     chains = caller.ok("expand_causal_path", node="Nesting season")["chains"]
-    assert ["Warm spring", "Nesting season", "Ticket demand"] in [c["things"] for c in chains]
-    long = next(c for c in chains if c["things"][-1] == "Ferry launch")
+    assert ["Warm spring", "Nesting season", "Ticket demand"] in [c["names"] for c in chains]
+    long = next(c for c in chains if c["names"][-1] == "Ferry launch")
     assert long["raises"] is False and len(long["links"]) == 3
     assert chains == sorted(chains, key=lambda c: -c["strength"])
 

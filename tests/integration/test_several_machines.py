@@ -45,7 +45,7 @@ def index_until_killed(settings: Settings, vault: Path, state: Path) -> None:
     """As `memvault watch` does, on another machine. Its Qdrant is its own: each process has one."""
     quicken(setattr)
     local = LocalQdrant()
-    qdrant.connect = lambda url, key: local
+    qdrant.connect_to_server = lambda url, key: local
     container = Container(vault, settings, StateFolder(state))
     container.start()
     multiprocessing.Event().wait()
@@ -105,7 +105,7 @@ def test_what_one_machine_cannot_take_up_it_tries_again(
 
     def fail_once(follower: replica.Replica) -> None:
         if second.live.indexer is follower._indexer() and lease_held() and next(failures, False):
-            raise qdrant.faults.closed()
+            raise qdrant.faults.store_closed()
         catch_up(follower)
 
     def lease_held() -> bool:

@@ -20,7 +20,7 @@ from starlette.testclient import TestClient
 
 from indexer.progress import Progress
 from mcp_server.app import engine_app
-from mcp_server.engine.client import EngineClient, connect
+from mcp_server.engine.client import EngineClient, connect_to_engine
 from mcp_server.engine.launcher import Launcher, ask, read_address
 from mcp_server.engine.startup import Startup
 from mcp_server.runtime import generations as indexes
@@ -66,7 +66,7 @@ def serve(vault: Path, state: StateFolder) -> BaseProcess:
 @contextmanager
 def client_of(state: StateFolder) -> Iterator[EngineClient]:
     until(lambda: read_address(state))
-    with connect(Launcher(state, []), state) as client:
+    with connect_to_engine(Launcher(state, []), state) as client:
         yield client
 
 

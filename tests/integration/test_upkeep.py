@@ -95,6 +95,22 @@ def test_old_versions_beyond_the_budget_go_and_their_change_says_so_on_undo(
     assert (vault_folder / "Yard.md").read_bytes() == text
 
 
+def test_a_change_made_while_the_clock_was_behind_keeps_its_old_versions(
+    container: Container, clock: list[datetime]
+) -> None:
+    earlier = container.actions.annotate("Yard", "It floods in March.", WHY).change
+    right = clock[0]
+    clock[0] -= timedelta(days=9_000)
+    later = container.actions.annotate("Yard", "The gate is green.", WHY).change
+    clock[0] = right
+    assert earlier is not None and later is not None
+    container.upkeep.run()
+    versions = VersionStore(container.vault)
+    assert set(versions.packs()) == {earlier.reversal_hash, later.reversal_hash}
+    clock[0] += timedelta(days=91)
+    assert container.upkeep.run().removed["old versions"] == 2 and versions.packs() == {}
+
+
 def test_months_of_the_journal_are_compressed_and_nothing_else_changes(
     container: Container, vault_folder: Path, clock: list[datetime]
 ) -> None:

@@ -204,10 +204,10 @@ def test_everything_but_signing_in_needs_a_token(web: Web) -> None:
 
 
 def test_the_page_opens_with_a_code_that_works_once(web: Web) -> None:
-    from mcp_server.engine.client import connect
+    from mcp_server.engine.client import connect_to_engine
     from mcp_server.engine.launcher import Launcher
 
-    with connect(Launcher(web.state, []), web.state) as engine:
+    with connect_to_engine(Launcher(web.state, []), web.state) as engine:
         address = engine.sign_in_address()
     assert address is not None
     path = address.removeprefix(web.url)

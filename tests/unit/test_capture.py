@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from memvault.capture.capturer import CaptureProgress, Capturer
 from memvault.capture.extract import ItemKind, extract, says_little
 from memvault.capture.session_note import CapturedSession, extended_note, new_note
-from memvault.capture.transcripts import Turn, read_turns, spoken, without_private
+from memvault.capture.transcripts import TranscriptTurn, read_turns, spoken, without_private
 from memvault.model.errors import DiskFull
 from memvault.text.replacements import replaced_choices
 from memvault.vault.parse import parse_note
@@ -36,8 +36,8 @@ def capturer(desk: Desk) -> Capturer:
     return Capturer(desk.curator, lambda _: None)
 
 
-def person_turns(*sentences: str) -> list[Turn]:
-    return [Turn("person", sentence, NOW) for sentence in sentences]
+def person_turns(*sentences: str) -> list[TranscriptTurn]:
+    return [TranscriptTurn("person", sentence, NOW) for sentence in sentences]
 
 
 def transcript(folder: Path, *turns: tuple[str, str]) -> Path:
@@ -113,7 +113,7 @@ def test_text_in_private_marks_is_never_read(before: str, hidden: str, after: st
 
 def test_a_decision_keeps_its_reason_and_its_speaker() -> None:
     turns = [
-        Turn(
+        TranscriptTurn(
             "assistant",
             "We decided to use SQLite for the cache. Because it needs no server, set-up stays short.",
         )
@@ -144,7 +144,7 @@ def test_a_decision_keeps_its_reason_and_its_speaker() -> None:
     ],
 )
 def test_what_marks_a_sentence_is_known_in_five_languages(sentence: str, kind: ItemKind) -> None:
-    (item,) = extract([Turn("person", sentence)])
+    (item,) = extract([TranscriptTurn("person", sentence)])
     assert (item.kind, item.text) == (kind, sentence)
 
 
@@ -170,7 +170,7 @@ def test_what_marks_a_sentence_is_known_in_five_languages(sentence: str, kind: I
     ],
 )
 def test_a_change_of_mind_is_a_decision_and_names_what_it_replaces(said: str, old: str) -> None:
-    (item,) = extract([Turn("person", said)])
+    (item,) = extract([TranscriptTurn("person", said)])
     assert item.kind is ItemKind.DECISION
     assert any(old in words for words in replaced_choices(said))
 
@@ -187,17 +187,19 @@ def test_a_change_of_mind_is_a_decision_and_names_what_it_replaces(said: str, ol
     ],
 )
 def test_a_remark_about_what_was_before_is_no_decision(said: str) -> None:
-    (item,) = extract([Turn("person", said)])
+    (item,) = extract([TranscriptTurn("person", said)])
     assert item.kind is ItemKind.FACT
 
 
 def test_an_assistants_echo_and_its_next_step_are_no_decisions() -> None:
     turns = [
-        Turn("person", "From now on we write the guide in AsciiDoc. Who hosts the wiki?"),
-        Turn(
+        TranscriptTurn("person", "From now on we write the guide in AsciiDoc. Who hosts the wiki?"),
+        TranscriptTurn(
             "assistant", "Noted: the guide in AsciiDoc from now on. You decided on Hugo last year."
         ),
-        Turn("assistant", "I'll use the old theme for the first page. Anna hosts the wiki."),
+        TranscriptTurn(
+            "assistant", "I'll use the old theme for the first page. Anna hosts the wiki."
+        ),
     ]
     kinds = {item.text: item.kind for item in extract(turns)}
     assert list(kinds.values()).count(ItemKind.DECISION) == 1
@@ -229,7 +231,7 @@ def test_what_a_person_says_is_recognised() -> None:
 
 def test_code_logs_and_narration_are_not_kept() -> None:
     text = "Let me look at the file.\n\n```py\nsecret_plan = 'x'\n```\n2026-01-01T00:00:00 ERROR boom\n| a | b |"
-    assert list(extract([Turn("assistant", text)])) == []
+    assert list(extract([TranscriptTurn("assistant", text)])) == []
 
 
 @pytest.mark.parametrize(
@@ -354,7 +356,7 @@ def test_a_session_captured_again_from_its_start_keeps_its_note_apart_from_anoth
 
 
 def test_sessions_of_several_days_have_different_file_names_so_that_links_find_them() -> None:
-    items = [next(iter(extract([Turn("person", "I moved to Bergen.", NOW.replace(day=day))])))
+    items = [next(iter(extract([TranscriptTurn("person", "I moved to Bergen.", NOW.replace(day=day))])))
              for day in (1, 2)]  # fmt: skip
     notes = [new_note(SESSION, [item], [], NOW) for item in items]
     names = [Path(note[0]).name for note in notes if note is not None]

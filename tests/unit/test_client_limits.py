@@ -151,8 +151,8 @@ def test_a_client_that_repeats_itself_is_reported_until_its_changes_are_undone(d
         desk.write("Fee.md", f"The fee is {(50, 40)[number % 2]}.\n")
     (excess,) = desk.limits.excesses()
     assert excess.client == "eve"
-    assert f"stored {MANY_ALIKE} nearly identical memories" in excess.what
-    assert f"Fee.md {MANY_REVERSALS} times" in excess.what
+    assert f"stored {MANY_ALIKE} nearly identical memories" in excess.activity
+    assert f"Fee.md {MANY_REVERSALS} times" in excess.activity
     history = desk.curator.history
     desk.curator.undo([each.reversal_hash for each in history.changes(client="eve", limit=None)],
                       PERSON)  # fmt: skip

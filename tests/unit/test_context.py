@@ -24,7 +24,7 @@ from memvault.search.context.context import Context, ContextBudget
 from memvault.search.context.distil import Distiller
 from memvault.search.context.forms import ContextForm, ids_of_citation, tags
 from memvault.search.context.outline import Outlines
-from memvault.search.context.parts import Leading, sentences
+from memvault.search.context.parts import Leading, sentence_parts
 from memvault.search.context.scoring import Scores
 from memvault.search.order import boosted_by_session, session_nearness
 from memvault.search.times.question_time import QuestionTime
@@ -256,7 +256,7 @@ def test_a_line_that_ends_in_a_colon_is_quoted_with_the_list_below_it(notes, emb
     (outline,) = Outlines(notes.vault.read, embedder).of(notes.found("House.md"))
     scored = [Scores(np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(0))]
     limits = {"max_table_tokens": 0, "max_list_tokens": 60}
-    (part,) = sentences([outline], scored, [()], None, **limits)
+    (part,) = sentence_parts([outline], scored, [()], None, **limits)
     assert part.statements == range(3)
 
 
@@ -289,7 +289,7 @@ def test_sentences_far_below_the_best_of_their_note_are_left_out(notes, embedder
     scores[1][1] = 1.0
     scored = [Scores(s, np.zeros(0)) for s in scores]
     limits = {"max_table_tokens": 0, "max_list_tokens": 0}
-    found = sentences(outlines, scored, [(), ()], Leading(1), **limits)
+    found = sentence_parts(outlines, scored, [(), ()], Leading(1), **limits)
     assert [part.memory for part in found].count(0) == len(outlines[0].statements)
     assert [part.score for part in found if part.memory == 1] == [1.0]
 

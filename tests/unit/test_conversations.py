@@ -12,7 +12,11 @@ from hypothesis import strategies as st
 
 from memvault.model.errors import InvalidParams
 from memvault.vault.compose import compose_note
-from memvault.vault.conversations.conversation import Conversation, Turn, UnreadableEntry
+from memvault.vault.conversations.conversation import (
+    Conversation,
+    ConversationTurn,
+    UnreadableEntry,
+)
 from memvault.vault.conversations.export_files import read_export
 from memvault.vault.parse import parse_note
 
@@ -82,8 +86,8 @@ def test_a_chatgpt_conversation_is_read_as_its_two_sides_saw_it(tmp_path: Path) 
         )
     )
     assert found.turns == (
-        Turn(True, "How do I dry beans?"),
-        Turn(False, "In the shade.\n\nFor two weeks."),
+        ConversationTurn(True, "How do I dry beans?"),
+        ConversationTurn(False, "In the shade.\n\nFor two weeks."),
     )
     assert found.created == datetime.fromtimestamp(EPOCH, UTC)
     assert (found.folder, found.title) == ("sessions/2026-03-01", "Seeds")
@@ -149,7 +153,7 @@ def test_a_claude_conversation_keeps_text_and_pasted_files(tmp_path: Path) -> No
 
 def test_old_claude_exports_without_content_blocks_are_read(tmp_path: Path) -> None:
     old = {"sender": "human", "text": "Hello"}
-    assert only(read(tmp_path, "claude", claude(old))).turns == (Turn(True, "Hello"),)
+    assert only(read(tmp_path, "claude", claude(old))).turns == (ConversationTurn(True, "Hello"),)
 
 
 def test_a_malformed_entry_is_named_and_the_rest_is_read(tmp_path: Path) -> None:
@@ -227,10 +231,10 @@ def test_a_note_of_a_conversation_reads_as_a_talk() -> None:
         "Beans: how?",
         datetime(2026, 3, 1, tzinfo=UTC),
         (
-            Turn(True, "How?"),
-            Turn(False, "- shade\n- time"),
-            Turn(True, "```\nopen fence"),
-            Turn(False, "Fine."),
+            ConversationTurn(True, "How?"),
+            ConversationTurn(False, "- shade\n- time"),
+            ConversationTurn(True, "```\nopen fence"),
+            ConversationTurn(False, "Fine."),
         ),
     )
     assert talk.body() == (

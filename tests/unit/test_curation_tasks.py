@@ -17,8 +17,8 @@ from memvault.curation.tasks.note_tasks import (
     STALE_AFTER,
     NoteFacts,
     ages_from,
-    malformed,
     outdated,
+    unreadable_parts,
 )
 from memvault.curation.tasks.note_wording import (
     Similarity,
@@ -264,7 +264,9 @@ def test_an_unreadable_note_is_a_task_that_names_the_repair():
         lifecycle=Lifecycle.PERMANENT,
         created_at=NOW,
     )
-    tasks = malformed(NoteFacts(own, NOW, "line 2: a bracket is open", ("3 bytes are not UTF-8",)))
+    tasks = unreadable_parts(
+        NoteFacts(own, NOW, "line 2: a bracket is open", ("3 bytes are not UTF-8",))
+    )
     assert [(task.task_type, task.priority) for task in tasks] == [
         ("malformed_frontmatter", "high"),
         ("malformed_text", "medium"),

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from memvault.curation.changes.curator import Curator
 from memvault.curation.changes.file_edits import make_edit
-from memvault.curation.changes.plan import Attribution
+from memvault.curation.changes.plan import Attribution, Edit
 from memvault.curation.changes.staging import Staging
 from memvault.model.change import ChangeKind
 from memvault.model.errors import DiskFull, NoteConflict, NoteNotFound, OutsideVault, StorageError
@@ -26,6 +26,7 @@ from memvault.vault.files import Vault
 from memvault.vault.frontmatter.edit import set_key
 from memvault.vault.journal import Journal
 from memvault.vault.leftovers import leftovers, own_leftovers, remove_own_leftovers
+from memvault.vault.own_folders import own_folder
 from memvault.vault.writer_lock import WriterLock
 from tests.forks import forks_of
 
@@ -462,6 +463,27 @@ def swaps_unused(save_before: dict[int, bytes]) -> bool:
     return 1 not in save_before
 
 
+@pytest.mark.parametrize("later", [None, b"saved once more"])
+def test_a_save_between_the_last_look_and_a_deletion_is_not_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, later: bytes | None
+) -> None:
+    vault = write(tmp_path, {"a.md": "mine"})
+    moved = write_module.move
+
+    def late_save(source: Path, target: Path) -> None:
+        if source.name == "a.md":
+            source.write_bytes(b"theirs")
+        moved(source, target)
+        if source.name == "a.md" and later is not None:
+            source.write_bytes(later)
+
+    monkeypatch.setattr("memvault.vault.write.move", late_save)
+    with pytest.raises(NoteConflict):
+        make_edit(vault, Edit("a.md", b"mine", None))
+    assert vault.read("a.md") == (later or b"theirs")
+    assert {file.read_bytes() for file in tmp_path.iterdir()} == {b"theirs", later} - {None}
+
+
 def test_a_full_disk_is_said_and_nothing_is_half_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -569,7 +591,8 @@ def test_what_killed_writes_left_in_memvaults_own_folders_is_removed_once_it_is_
         f"{own}/1234.zip": "",
         ".memvault/mine/.memvault-x.tmp": "",
     }
-    old = [f"{own}/.memvault-old.tmp", ".memvault/journal/.memvault-old.tmp"]
+    folders = ("archive", "history", "journal", "learning", "manifest")
+    old = [f".memvault/{folder}/.memvault-old.tmp" for folder in folders]
     vault = write(tmp_path, kept | dict.fromkeys(old, "half"))
     (tmp_path / own / ".memvault-link.tmp").symlink_to(tmp_path / "a.md")
     for path in [*kept, *old]:
@@ -580,3 +603,20 @@ def test_what_killed_writes_left_in_memvaults_own_folders_is_removed_once_it_is_
     assert not any((tmp_path / path).exists() for path in old)
     assert all((tmp_path / path).exists() for path in kept)
     assert (tmp_path / own / ".memvault-link.tmp").is_symlink()
+
+
+@pytest.mark.parametrize("link", [".memvault", ".memvault/history"])
+def test_memvaults_own_folder_is_not_made_where_a_link_leads_out_of_the_vault(
+    tmp_path: Path, link: str
+) -> None:
+    vault = write(tmp_path / "vault", {"a.md": ""})
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    place = vault.root / link
+    place.parent.mkdir(exist_ok=True)
+    place.symlink_to(outside, target_is_directory=True)
+    with pytest.raises(OutsideVault, match="history is a link out of the vault"):
+        own_folder(vault, Path(".memvault/history"))
+    assert names_in(outside) == []
+    place.unlink()
+    assert own_folder(vault, Path(".memvault/history")).is_dir()

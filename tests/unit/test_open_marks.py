@@ -17,7 +17,7 @@ from memvault.curation.operations.annotate import stage_annotation
 from memvault.model.change import Change, ChangeKind
 from memvault.model.errors import MalformedFrontmatter, NoteConflict
 from memvault.vault.compose import closed
-from memvault.vault.conversations.conversation import Conversation, Turn
+from memvault.vault.conversations.conversation import Conversation, ConversationTurn
 from memvault.vault.open_marks import hides_rest
 from memvault.vault.parse import parse_note
 from tests.desk import MORNING, WHY, Desk
@@ -106,7 +106,11 @@ def test_the_properties_of_a_note_leave_nothing_open(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("paste", ["%%time\nimport re", "Why?\n%%bash\nls", "Why?\n<script>\nlet"])
 def test_what_somebody_pastes_into_a_conversation_hides_no_other_turn(paste: str) -> None:
-    turns = (Turn(True, paste), Turn(False, "So it is."), Turn(True, "The boat is red."))
+    turns = (
+        ConversationTurn(True, paste),
+        ConversationTurn(False, "So it is."),
+        ConversationTurn(True, "The boat is red."),
+    )
     talk = Conversation("chatgpt", "1", "Talk", datetime(2026, 3, 1, tzinfo=UTC), turns)
     assert "The boat is red." in found(talk.body().encode())
 

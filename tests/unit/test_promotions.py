@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from memvault.capture.extract import extract
 from memvault.capture.session_note import CapturedSession, new_note
-from memvault.capture.transcripts import Turn
+from memvault.capture.transcripts import TranscriptTurn
 from memvault.curation.tasks.note_tasks import promotion
 from memvault.model.memory import Memory
 from memvault.vault.frontmatter.properties import memory_of
@@ -19,7 +19,7 @@ SAID = "We decided to use [[DuckDB]] for reports because it reads Parquet. I pre
 
 def captured(text: str) -> tuple[Memory, bytes]:
     session = CapturedSession("codex", "s-1", "/srv/aurora", "aurora")
-    composed = new_note(session, list(extract([Turn("person", text, NOW)])), [], NOW)
+    composed = new_note(session, list(extract([TranscriptTurn("person", text, NOW)])), [], NOW)
     assert composed is not None
     path, data = composed
     return memory_of(parse_note(path, data), fallback_time=NOW), data

@@ -8,7 +8,7 @@ from datetime import date
 import pytest
 
 from memvault.search.relations.interpretations import readings
-from memvault.search.relations.question import Question, phrase_of
+from memvault.search.relations.question import Question, relation_phrase
 from memvault.search.relations.question_masking import NamedSpan, QuestionReader
 from memvault.search.times.time_spans import Calendar
 from memvault.text.question_parser import QuestionParser, question_parser
@@ -71,7 +71,7 @@ def test_a_possessive_is_a_relation(parser: QuestionParser) -> None:
 def test_who_works_at_a_firm_may_have_it_as_company(parser: QuestionParser) -> None:
     question = read(parser, "Who works at Heron?")
     (relation,) = question.relations
-    assert "company: X" in phrase_of(question, relation, [False, False]).wordings
+    assert "company: X" in relation_phrase(question, relation, [False, False]).wordings
 
 
 def test_the_words_before_a_noun_narrow_it(parser: QuestionParser) -> None:

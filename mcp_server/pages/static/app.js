@@ -40,18 +40,18 @@
   const showPalette = () => {
     const list = palette().querySelector("dl");
     const rows = keyed().filter((each) => each.dataset.key !== "?");
-    const told = rows.map((each) => [each.dataset.key, labelOf(each)]);
-    if (document.querySelector("[data-row]")) told.push(["j / k", "next, previous in the list"]);
-    told.push(["Ctrl Enter", "send the form"], ["Esc", "leave a field"]);
+    const listed = rows.map((each) => [each.dataset.key, labelOf(each)]);
+    if (document.querySelector("[data-row]")) listed.push(["j / k", "next, previous in the list"]);
+    listed.push(["Ctrl Enter", "send the form"], ["Esc", "leave a field"]);
     list.replaceChildren(
-      ...told.flatMap(([name, label]) => {
+      ...listed.flatMap(([name, label]) => {
         const term = document.createElement("dt");
-        const said = document.createElement("dd");
+        const definition = document.createElement("dd");
         const mark = document.createElement("kbd");
         mark.textContent = name;
         term.append(mark);
-        said.textContent = label;
-        return [term, said];
+        definition.textContent = label;
+        return [term, definition];
       }),
     );
     palette().showModal();

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from memvault.capture.extract import Item, extract
 from memvault.capture.session_note import CapturedSession, extended_note, new_note
-from memvault.capture.transcripts import Turn, read_turns
+from memvault.capture.transcripts import TranscriptTurn, read_turns
 from memvault.curation.changes.curator import Curator
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging, numbered_paths
@@ -61,7 +61,7 @@ class Capturer:
         transcript: Path | None,
         progress: CaptureProgress,
         *,
-        more: Sequence[Turn] = (),
+        more: Sequence[TranscriptTurn] = (),
         files: Sequence[str] = (),
         known: Callable[[Item], bool] = lambda _: False,
     ) -> Captured:
@@ -82,7 +82,7 @@ class Capturer:
         offset = progress.offset
         edited: list[str] = list(files)
 
-        def turns() -> Iterator[Turn]:
+        def turns() -> Iterator[TranscriptTurn]:
             nonlocal offset
             if transcript is not None:
                 for turn, end in read_turns(transcript, offset):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
-from memvault.capture.transcripts import Speaker, Turn
+from memvault.capture.transcripts import Speaker, TranscriptTurn
 from memvault.text.replacements import changes_mind
 from memvault.text.secrets import MASK, without_secrets
 from memvault.text.stems import content_stems, stem
@@ -151,7 +151,7 @@ _FILLER = frozenset(
 )  # fmt: skip
 
 
-def extract(turns: Iterable[Turn]) -> Iterator[Item]:
+def extract(turns: Iterable[TranscriptTurn]) -> Iterator[Item]:
     """The items of a conversation, in order; a sentence may occur twice.
 
     What the assistant only repeats of the person's statements is left out.
@@ -194,7 +194,7 @@ def is_command(text: str) -> bool:
     return _COMMANDS.match(text) is not None
 
 
-def _of_person(turn: Turn, sentences: list[str]) -> Iterator[Item]:
+def _of_person(turn: TranscriptTurn, sentences: list[str]) -> Iterator[Item]:
     requested = False
     pasted = len(turn.text) > LONG_TURN_CHARS
     for at, (kind, sentence) in enumerate(_joined(sentences, by_person=True)):
@@ -211,7 +211,7 @@ def _of_person(turn: Turn, sentences: list[str]) -> Iterator[Item]:
         yield Item(ItemKind.REQUEST if requests else ItemKind.FACT, sentence, "person", turn.at)
 
 
-def _of_assistant(turn: Turn, sentences: list[str]) -> Iterator[Item]:
+def _of_assistant(turn: TranscriptTurn, sentences: list[str]) -> Iterator[Item]:
     marked = _joined(sentences, by_person=False)
     plain = [
         at

@@ -51,7 +51,7 @@ _INTERRUPTED = re.compile(r"\[Request interrupted by user[^\]]*\]")
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class TranscriptTurn:
     """An uninterrupted message of one side, and the paths of the files that it edited."""
 
     speaker: Speaker
@@ -62,7 +62,7 @@ class Turn:
 
 def read_turns(
     path: Path, offset: int = 0, *, of_subagent: bool = False
-) -> Iterator[tuple[Turn, int]]:
+) -> Iterator[tuple[TranscriptTurn, int]]:
     """The turns of a transcript, each with the byte offset after it.
 
     A line that the client is still writing is left for the next call. A damaged file, or one that
@@ -95,8 +95,8 @@ def without_private(text: str) -> str:
 
 def spoken(text: str) -> str:
     """The message without text that clients and hooks added, and without private spans."""
-    asked = _USER_QUERY.findall(text)
-    plain = "\n".join(asked) if asked else _ADDED_LINES.sub(" ", _ADDED.sub(" ", text))
+    queries = _USER_QUERY.findall(text)
+    plain = "\n".join(queries) if queries else _ADDED_LINES.sub(" ", _ADDED.sub(" ", text))
     return _INTERRUPTED.sub(" ", without_private(plain)).strip()
 
 
@@ -119,7 +119,7 @@ def _is_one_document(file: BinaryIO) -> bool:
     return first in (b"{", b"[")
 
 
-def _document_turns(file: BinaryIO) -> Iterator[tuple[Turn, int]]:
+def _document_turns(file: BinaryIO) -> Iterator[tuple[TranscriptTurn, int]]:
     data = file.read(MAX_LINE_BYTES)
     try:
         whole = json.loads(data)
@@ -132,7 +132,7 @@ def _document_turns(file: BinaryIO) -> Iterator[tuple[Turn, int]]:
             yield turn, 0  # the client rewrites such a file each time
 
 
-def _turn_of_line(line: bytes, of_subagent: bool) -> Turn | None:
+def _turn_of_line(line: bytes, of_subagent: bool) -> TranscriptTurn | None:
     try:
         entry = json.loads(line)
     except (ValueError, RecursionError):
@@ -142,7 +142,7 @@ def _turn_of_line(line: bytes, of_subagent: bool) -> Turn | None:
     return _turn(entry)
 
 
-def _turn(entry: dict[str, Any]) -> Turn | None:
+def _turn(entry: dict[str, Any]) -> TranscriptTurn | None:
     """The turn in an entry of any client's format; None if the entry has no message."""
     kind = entry.get("type")
     payload = entry.get("payload")
@@ -158,7 +158,7 @@ def _turn(entry: dict[str, Any]) -> Turn | None:
     return None
 
 
-def _anthropic(entry: dict[str, Any], message: dict[str, Any]) -> Turn | None:
+def _anthropic(entry: dict[str, Any], message: dict[str, Any]) -> TranscriptTurn | None:
     if entry.get("isMeta") or entry.get("isCompactSummary"):
         return None
     if message.get("model") == "<synthetic>":  # written by Claude Code, not by the model
@@ -177,7 +177,7 @@ def _anthropic(entry: dict[str, Any], message: dict[str, Any]) -> Turn | None:
     return _made("person" if role == "user" else "assistant", _texts(blocks), entry, files)
 
 
-def _codex(payload: dict[str, Any], entry: dict[str, Any]) -> Turn | None:
+def _codex(payload: dict[str, Any], entry: dict[str, Any]) -> TranscriptTurn | None:
     if payload.get("type") in ("function_call", "custom_tool_call", "local_shell_call"):
         arguments = payload.get("arguments", payload.get("input"))
         return _made("assistant", [], entry, _edited(payload.get("name"), arguments))
@@ -189,7 +189,7 @@ def _codex(payload: dict[str, Any], entry: dict[str, Any]) -> Turn | None:
     return _made("person" if role == "user" else "assistant", _texts(blocks), entry, [])
 
 
-def _gemini(kind: str, entry: dict[str, Any]) -> Turn | None:
+def _gemini(kind: str, entry: dict[str, Any]) -> TranscriptTurn | None:
     content = entry.get("displayContent", entry["content"]) if kind == "user" else entry["content"]
     blocks = [{"text": content}] if isinstance(content, str) else content
     calls = entry.get("toolCalls")
@@ -203,7 +203,7 @@ def _gemini(kind: str, entry: dict[str, Any]) -> Turn | None:
     return _made("person" if kind == "user" else "assistant", texts, entry, files)
 
 
-def _vscode(kind: str, data: dict[str, Any], entry: dict[str, Any]) -> Turn | None:
+def _vscode(kind: str, data: dict[str, Any], entry: dict[str, Any]) -> TranscriptTurn | None:
     if kind == "tool.execution_start":
         tool = data.get("toolName", data.get("name"))
         return _made("assistant", [], entry, _edited(tool, data.get("arguments")))
@@ -217,11 +217,11 @@ def _vscode(kind: str, data: dict[str, Any], entry: dict[str, Any]) -> Turn | No
 
 def _made(
     speaker: Speaker, texts: list[str], entry: dict[str, Any], files: list[str]
-) -> Turn | None:
+) -> TranscriptTurn | None:
     text = "\n\n".join(filter(None, map(spoken, texts)))
     if not text and not files:
         return None
-    return Turn(speaker, text, _time(entry.get("timestamp")), tuple(dict.fromkeys(files)))
+    return TranscriptTurn(speaker, text, _time(entry.get("timestamp")), tuple(dict.fromkeys(files)))
 
 
 def _texts(blocks: list[Any]) -> list[str]:

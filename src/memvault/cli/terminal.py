@@ -69,7 +69,7 @@ def engine_of(places: Places, *, wait: bool = True) -> Iterator[EngineClient]:
 
     Without ``wait``, its indexes may still be opening.
     """
-    from mcp_server.engine.client import connect
+    from mcp_server.engine.client import connect_to_engine
     from mcp_server.engine.launcher import Launcher, engine_command
 
     launcher = Launcher(places.state, engine_command(places.vault, places.config))
@@ -78,7 +78,7 @@ def engine_of(places: Places, *, wait: bool = True) -> Iterator[EngineClient]:
         def show(doing: str) -> None:
             waiting.update(f"memvault is {doing} …")
 
-        with connect(launcher, places.state, show if wait else None) as engine:
+        with connect_to_engine(launcher, places.state, show if wait else None) as engine:
             waiting.stop()
             yield engine
 

@@ -89,7 +89,7 @@ def faded_body(
         speakers = _speaker_of(note)
         sentences = [
             f"- {_ended(inert(sentence.text))} ({speakers.get(sentence, '')}line {sentence.line})"
-            for sentence in summary(note, embed, rarity)
+            for sentence in summary_sentences(note, embed, rarity)
             if not is_order(sentence.text)
         ]
     # Marked unlike the summary, or Markdown would join both lists.
@@ -120,7 +120,7 @@ def is_worth_fading(note: ParsedNote) -> bool:
     return sum(word_count(block.text) for block in note.blocks) > SHORT_WORDS
 
 
-def summary(note: ParsedNote, embed: Embed, rarity: Rarity) -> list[Sentence]:
+def summary_sentences(note: ParsedNote, embed: Embed, rarity: Rarity) -> list[Sentence]:
     """The chosen sentences of the note, at most `SUMMARY_WORDS` words, in the note's order."""
     sentences = [s for s in note.sentences if MIN_WORDS <= word_count(s.text) <= MAX_WORDS]
     sentences = sentences[:: max(1, -(-len(sentences) // MAX_SENTENCES))]

@@ -108,7 +108,7 @@ class UseObserver:
         """
         if not hits:
             return
-        answer = _Answer(shortened(question), {hit.memory.id: route_of(hit) for hit in hits})
+        answer = _Answer(stored_question(question), {hit.memory.id: route_of(hit) for hit in hits})
         with self._lock:
             today = self._key_of_today(connection)
             state = self._connections.setdefault(today, _Connection(client))
@@ -258,7 +258,7 @@ class UseObserver:
 
 
 @lru_cache(maxsize=64)  # each answer needs it twice
-def shortened(question: str) -> str:
+def stored_question(question: str) -> str:
     """A question as it is stored: without secrets, on one line, and shortened."""
     return " ".join(without_secrets(question).split())[:MAX_QUESTION_CHARS]
 

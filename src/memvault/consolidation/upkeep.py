@@ -48,7 +48,8 @@ def packs_to_drop(
 
     Args:
         sizes: bytes of the versions of each change.
-        made_at: when each change was made.
+        made_at: when each change was made, in the order of the journal even if the clock was wrong
+            (`Change.order`).
         budget: most bytes of all versions.
     """
     excess = sum(sizes.values()) - budget

@@ -10,7 +10,7 @@ from memvault.model.verification import ConflictKind
 from memvault.reasoning.memory_map import MapEdge, MemoryMap
 
 
-def shortened(text: str, max_chars: int) -> str:
+def short_line(text: str, max_chars: int) -> str:
     """The text on one line, cut to at most ``max_chars`` characters."""
     line = " ".join(text.split())
     return line if len(line) <= max_chars else line[: max_chars - 1].rstrip() + "…"
@@ -93,7 +93,7 @@ def quoted(text: str) -> str:
 def _dot_nodes(memory_map: MemoryMap, highlight: bool) -> Iterator[str]:
     in_conflict = memory_map.in_conflict if highlight else set()
     for number, node in enumerate(memory_map.nodes):
-        attributes = [f"label={quoted(shortened(node.name, GRAPHVIZ_CHARS))}"]
+        attributes = [f"label={quoted(short_line(node.name, GRAPHVIZ_CHARS))}"]
         if node.path is None:
             attributes.append('fillcolor="#f5f0e6"')
         if node.is_given:
@@ -106,7 +106,7 @@ def _dot_nodes(memory_map: MemoryMap, highlight: bool) -> Iterator[str]:
 def _dot_edges(memory_map: MemoryMap, weights: bool, highlight: bool) -> Iterator[str]:
     names = {node.id: f"n{number}" for number, node in enumerate(memory_map.nodes)}
     for edge in memory_map.edges:
-        relation = shortened(edge.relation, GRAPHVIZ_CHARS)
+        relation = short_line(edge.relation, GRAPHVIZ_CHARS)
         label = f"{relation} {edge.weight:.2f}" if weights else relation
         attributes = [f"label={quoted(label)}"]
         if weights:
@@ -115,7 +115,7 @@ def _dot_edges(memory_map: MemoryMap, weights: bool, highlight: bool) -> Iterato
             attributes.append(f'color="{RED}"')
         yield f"  {names[edge.source]} -> {names[edge.target]} [{', '.join(attributes)}];"
     for first, second, about in separate_conflicts(memory_map) if highlight else ():
-        label = quoted(shortened(f"{about} differs", GRAPHVIZ_CHARS))
+        label = quoted(short_line(f"{about} differs", GRAPHVIZ_CHARS))
         style = f'dir=none, style=dashed, color="{RED}"'
         yield f"  {names[first]} -> {names[second]} [label={label}, {style}];"
 
@@ -147,7 +147,7 @@ def mermaid(memory_map: MemoryMap, *, weights: bool = True, highlight: bool = Tr
     lines = ["flowchart LR", *CLASSES]
     names = {node.id: f"n{number}" for number, node in enumerate(memory_map.nodes)}
     for node in memory_map.nodes:
-        lines.append(f'    {names[node.id]}["{escaped(shortened(node.name, MERMAID_CHARS))}"]')
+        lines.append(f'    {names[node.id]}["{escaped(short_line(node.name, MERMAID_CHARS))}"]')
     room = MAX_CHARS - sum(len(line) + 1 for line in lines)
     styles = list(_styles(memory_map, names, highlight))
     room -= sum(len(line) + 1 for line in styles)
@@ -182,7 +182,7 @@ def _edge_lines(
 ) -> Iterator[tuple[str, bool]]:
     """Each line, and whether it is drawn in red."""
     for first, second, about in separate_conflicts(memory_map) if highlight else ():
-        label = escaped(shortened(f"{about} differs", EDGE_CHARS))
+        label = escaped(short_line(f"{about} differs", EDGE_CHARS))
         yield f'    {names[first]} -.-|"{label}"| {names[second]}', True
     for edge in memory_map.edges:
         label = escaped(_label(edge, weights))
@@ -191,7 +191,7 @@ def _edge_lines(
 
 
 def _label(edge: MapEdge, weights: bool) -> str:
-    relation = shortened(edge.relation, EDGE_CHARS)
+    relation = short_line(edge.relation, EDGE_CHARS)
     return f"{relation} {edge.weight:.2f}" if weights else relation
 
 

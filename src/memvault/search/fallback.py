@@ -140,7 +140,7 @@ class Fallback:
             logger.warning("answering without the vectors: %s", error)
             is_slow = False
         except CancelledError as error:  # closed before its turn came
-            raise faults.closed() from error
+            raise faults.store_closed() from error
         except NotInTime:
             logger.warning(
                 "slow query, over %.1f s: %.80s", FULL_ANSWER_SHARE * self._limit, request.query
@@ -167,7 +167,7 @@ class Fallback:
         try:
             return pool.submit(work)
         except RuntimeError as error:  # the pool is shut down
-            raise faults.closed() from error
+            raise faults.store_closed() from error
 
     def _partial(
         self, request: SearchRequest, limit: int, is_slow: bool, seconds: float

@@ -127,10 +127,10 @@ class Vocabulary:
         """For each text the share of the question's words that it has, itself or a similar one,
         weighted by rarity in the vault; empty for a question without content words."""
         vault_words = self._vault_words
-        similar = {bm25.words(word): words for word, words in self.similar(question).items()}
+        similar = {bm25.folded_words(word): words for word, words in self.similar(question).items()}
         weights: dict[int, float] = {}
         matching_terms: dict[int, set[int]] = {}
-        for word in bm25.words(question).split():
+        for word in bm25.folded_words(question).split():
             similar_terms = [
                 term for similar_word in similar.get(word, ()) for term in bm25.terms(similar_word)
             ]

@@ -36,7 +36,7 @@ class ConnectionPool(Generic[Connection]):
         Raises StoreUnavailable: they are closed.
         """
         if self.closed:
-            raise faults.closed()
+            raise faults.store_closed()
         try:
             connection = self._idle.get_nowait()
         except Empty:

@@ -28,14 +28,14 @@ def disk_full() -> DiskFull:
     )
 
 
-def locked() -> StoreUnavailable:
+def store_locked() -> StoreUnavailable:
     return StoreUnavailable(
         "Storage error: Operation timed out due to lock contention. Another process has locked the "
         "indexes; try again, or stop that process."
     )
 
 
-def closed() -> StoreUnavailable:
+def store_closed() -> StoreUnavailable:
     return StoreUnavailable("The store is closed.")
 
 

@@ -215,7 +215,9 @@ def _qdrant(settings: Settings, namespace: StoreNamespace, dimension: int) -> Qd
         from memvault.stores.vectors import qdrant
 
     url, key = settings.vectors, _secret(settings.qdrant_api_key)
-    return qdrant.QdrantVectorStore(lambda: qdrant.connect(url, key), namespace, dimension)
+    return qdrant.QdrantVectorStore(
+        lambda: qdrant.connect_to_server(url, key), namespace, dimension
+    )
 
 
 def _neo4j(settings: Settings, namespace: StoreNamespace) -> Neo4jGraphStore:

@@ -164,7 +164,7 @@ class Server:
 
     def _ensure_worth_trying(self) -> None:
         if self._closing.is_set():
-            raise faults.closed()
+            raise faults.store_closed()
         if time.monotonic() < self._resting_until:
             raise self._unavailable()
 

@@ -29,7 +29,7 @@ from memvault.model.priority import make_way
 from memvault.text.encoders.embedding import Embedder
 from memvault.text.names import KIND_OF_FIELD, field_values
 from memvault.text.relations import NOT_FIELDS
-from memvault.text.sections import passages_of, sections_of
+from memvault.text.sections import sections_of, split_section
 from memvault.text.units import Unit, passage_limit, separator, units_of
 from memvault.vault.parse import stem_of
 
@@ -98,7 +98,7 @@ class _Chunker:
         passages = [
             passage
             for section in sections
-            for passage in passages_of(self._units, section, self._limit)
+            for passage in split_section(self._units, section, self._limit)
         ]
         sizes = (
             (ChunkSize.PASSAGE, passages),

@@ -203,7 +203,7 @@ class MentionText:
         return word if right[0] - left[1] == 1 and word[0].isalpha() else None
 
 
-def longest(mentions: Iterable[Mention]) -> list[Mention]:
+def longest_mentions(mentions: Iterable[Mention]) -> list[Mention]:
     """The longest of overlapping mentions, ordered by position."""
     kept: list[Mention] = []  # by start, without overlaps: checking both neighbours is enough
     for mention in sorted(mentions, key=lambda m: (m.start - m.end, m.start)):

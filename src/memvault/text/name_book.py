@@ -9,7 +9,7 @@ from typing import Any
 
 from memvault.model.graph import NodeKind
 from memvault.text.names import Name, NameRank
-from memvault.text.words import composed, is_uncased, name_key, phrase_of
+from memvault.text.words import composed, is_uncased, key_phrase, name_key
 
 MAX_NAME_WORDS = 14  # nobody repeats a longer title word for word
 
@@ -123,7 +123,7 @@ class NameBook:
         for key in keys - keys_after:
             del self._claims[key]
         phrases = self._update_meanings(changed) | {
-            phrase_of(key) for key in keys_after ^ keys_before
+            key_phrase(key) for key in keys_after ^ keys_before
         }
         entities = self._update_spellings(removed, added)
         changes = NameChanges(phrases, frozenset(changed), entities)
@@ -137,7 +137,7 @@ class NameBook:
             if new_meaning:
                 self._meaning[key] = new_meaning
             if old_meaning != new_meaning:
-                phrases.add(phrase_of(key))
+                phrases.add(key_phrase(key))
                 phrases.update(name.text for name in (*old_meaning, *new_meaning))
         return frozenset(phrases)
 

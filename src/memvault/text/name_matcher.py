@@ -6,7 +6,7 @@ import threading
 from collections import Counter, defaultdict
 from collections.abc import Iterable
 
-from memvault.text.mentions import Mention, MentionText, longest
+from memvault.text.mentions import Mention, MentionText, longest_mentions
 from memvault.text.name_book import NameBook, NameChanges
 from memvault.text.names import Name
 from memvault.text.words import composed, some_words, words
@@ -102,7 +102,7 @@ class NameMatcher:
             for first, end, meaning in spans
             if meaning and meaning[0].target != exclude
         )
-        return longest(mention for mention in mentions if mention is not None)
+        return longest_mentions(mention for mention in mentions if mention is not None)
 
     def lookup(self, text: str, kind: str | None = None) -> Name | None:
         """The meaning of a name, ignoring case; None if it is unknown or ambiguous."""

@@ -38,7 +38,7 @@ from memvault.text.names import (
     project_entity,
     tag_levels,
 )
-from memvault.vault.frontmatter.properties import CREATED_KEYS, UNDERSTOOD, key_of
+from memvault.vault.frontmatter.properties import CREATED_KEYS, UNDERSTOOD, property_key
 from memvault.vault.links import LinkIndex
 
 # Weights reflect how certain and deliberate an edge is: a link is deliberate, a name on a labelled
@@ -82,7 +82,7 @@ def note_graph(
         memories: of every note, by path.
         names: of the whole vault.
     """
-    reader = _Reader(memory, links, memories, names)
+    reader = _RelationReader(memory, links, memories, names)
     sentences = [(s, reader.named_nodes(s)) for s in marked_sentences(note, memory.title)]
     sentences += reader.frontmatter(note)
     sentences += reader.tags(note)
@@ -139,7 +139,7 @@ def with_entities(
     return NoteGraph(graph.node, graph.edges + edges, graph.entities + nodes)
 
 
-class _Reader:
+class _RelationReader:
     """Reads a note's sentences, using the names and links of the whole vault."""
 
     def __init__(
@@ -202,7 +202,7 @@ class _Reader:
                     named.start, named.end = link_span(sentence, link, 0)
                     yield sentence, [named]
         for key, value in note.frontmatter.items():
-            if key_of(str(key)) not in NOT_FIELDS:
+            if property_key(str(key)) not in NOT_FIELDS:
                 yield from self._field(str(key), value)
 
     def _field(self, key: str, value: Any) -> Iterator[tuple[MarkedSentence, list[NamedNode]]]:

@@ -69,7 +69,7 @@ def _belongs(
     return nearest > max(threshold, HARD_THRESHOLD)
 
 
-def passages_of(units: Sequence[Unit], section: range, limit: int) -> Iterator[range]:
+def split_section(units: Sequence[Unit], section: range, limit: int) -> Iterator[range]:
     """Split a section between units into the fewest parts of even size within the limit."""
     total = sum(units[index].tokens + 1 for index in section)
     even_size = total / math.ceil(total / limit)

@@ -117,7 +117,7 @@ def name_key(name: str) -> str:
     return " ".join(words(composed(name).strip(_EDGES).rstrip(".")))
 
 
-def phrase_of(key: str) -> str:
+def key_phrase(key: str) -> str:
     """The key as written in text: without spaces in scripts that have none."""
     parts = key.split(" ")
     phrase = parts[0]

@@ -25,6 +25,7 @@ from memvault.vault.ignore import IgnoreRules, is_link_path
 from memvault.vault.letter_case import finish_respelling, is_spelled, move_or_respell
 from memvault.vault.walk import NoteStat, NoteWalk, is_unicode, note_stat, printable
 from memvault.vault.write import (
+    delete_unchanged,
     publish,
     replace_unchanged,
     storage_errors,
@@ -267,18 +268,20 @@ class Vault:
         with storage_errors(path), self._writer.held():
             finish_respelling(self.root / path)
 
-    def delete(self, path: str) -> None:
-        """Delete a file; a missing file is no error.
+    def delete(self, path: str, before: bytes | None = None) -> bool:
+        """Delete a file, if it exists; returns False, without any effect, if it is not ``before``.
 
         Raises:
             OutsideVault, StorageError: the file was not deleted.
         """
         check_writable(path)
         place = self.file_path(path)
-        with storage_errors(path), self._writer.held():
-            place.unlink(missing_ok=True)
-            if place.parent.is_dir():
-                sync_folder(place.parent)
+        with storage_errors(path), self._writer.held(), contextlib.suppress(FileNotFoundError):
+            if before is not None:
+                return delete_unchanged(place, before)
+            place.unlink()
+            sync_folder(place.parent)
+        return True
 
     def is_folder(self, path: str) -> bool:
         return stat_module.S_ISDIR(_mode_of(self.root / path))
@@ -301,13 +304,11 @@ class Vault:
 
         Editors that save in place first empty the file.
         """
-        data = self.stored(path)
         for _ in range(EDIT_ATTEMPTS):
-            if data:
-                break
+            if data := self.stored(path):
+                return data
             time.sleep(EDIT_PAUSE_SECONDS)
-            data = self.stored(path)
-        return data
+        return self.stored(path)
 
     def note_folder(self, folder: str) -> str:
         """A folder's checked path, in the upper and lower case of an existing folder.
@@ -317,30 +318,30 @@ class Vault:
         Raises:
             OutsideVault: it is outside or hidden, or the ignore rules exclude it.
         """
-        names: list[str] = []
+        path = ""
         for name in folder.replace("\\", "/").strip("/").split("/") if folder.strip("/\\") else []:
-            existing_path = "/".join([*names, name])
             if name.strip() in {"", ".", ".."} or name.startswith(".") or "\0" in name:
                 raise OutsideVault(f"{folder!r} cannot hold notes; name a folder inside the vault")
-            exists = is_unicode(name) and _mode_of(self.root / existing_path) != 0
-            names.append(
-                name if exists else self._existing_spelling("/".join(names), safe_name(name))
-            )
-        path = "/".join(names)
-        if path:
-            self.file_path(path)
-            if self._ignore.excludes(f"{path}/note{NOTE_SUFFIX}"):
-                raise OutsideVault(f"{path} is excluded by .memvaultignore; name another folder")
+            exists = is_unicode(name) and _mode_of(self.root / path / name) != 0
+            spelled = name if exists else self._existing_spelling(path, safe_name(name))
+            path = f"{path}/{spelled}" if path else spelled
+        self.file_path(path)
+        if path and self._ignore.excludes(f"{path}/note{NOTE_SUFFIX}"):
+            raise OutsideVault(f"{path} is excluded by .memvaultignore; name another folder")
         return path
 
     def _existing_spelling(self, folder: str, name: str) -> str:
-        """The name of an existing subfolder that differs only in case or Unicode form, by default
-        ``name``."""
-        with contextlib.suppress(OSError):  # the folder does not exist yet
-            for entry in sorted((self.root / folder).iterdir()):
-                if folded_name(entry.name) == folded_name(name) and entry.is_dir():
-                    return entry.name
-        return name
+        """An existing subfolder's name that differs only in case or Unicode form, else ``name``."""
+        spellings = self.spellings_in(folder).get(folded_name(name), ())
+        return next((each for each in spellings if (self.root / folder / each).is_dir()), name)
+
+    def spellings_in(self, folder: str) -> dict[str, list[str]]:
+        """The names in a folder by their `folded_name`, sorted; empty without such a folder."""
+        names: dict[str, list[str]] = {}
+        with contextlib.suppress(OSError, OutsideVault):
+            for entry in sorted(self.file_path(folder).iterdir()):
+                names.setdefault(folded_name(entry.name), []).append(entry.name)
+        return names
 
     def _unresolved(self, path: str) -> Path:
         """The absolute path of a vault path, checked without touching the file system."""

@@ -12,7 +12,9 @@ from memvault.vault.files import Vault
 from memvault.vault.ignore import is_link_path
 from memvault.vault.write import TEMPORARY_PREFIX, TEMPORARY_SUFFIX
 
-OWN_FOLDERS = (".memvault/archive", ".memvault/history", ".memvault/journal")
+OWN_FOLDERS = tuple(
+    f".memvault/{name}" for name in ("archive", "history", "journal", "learning", "manifest")
+)
 LONGEST_WRITE_SECONDS = 60.0  # an older temporary file is of a write that was killed
 
 

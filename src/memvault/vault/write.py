@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from uuid import uuid4
 
 from memvault.model.errors import DiskFull, StorageError
 from memvault.vault.atomic_rename import atomic_swap, rename_if_free
@@ -126,6 +127,32 @@ def replace_unchanged(temporary: Path, target: Path, before: bytes, after: bytes
             displaced,
             displaced_next,
         )  # saved again meanwhile: restore the newest
+
+
+def delete_unchanged(target: Path, before: bytes) -> bool:
+    """Delete the target, if it still has `before`.
+
+    Otherwise returns False, and the target stays as another program saved it. As that can happen
+    between a check and a deletion, the file is first moved to a temporary name, and its content is
+    checked there: a later save creates a new file. If that has happened when other content is moved
+    back, both files stay.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+    """
+    temporary = target.with_name(f"{TEMPORARY_PREFIX}{uuid4().hex}{TEMPORARY_SUFFIX}")
+    move(target, temporary)
+    is_unchanged = False
+    try:
+        is_unchanged = temporary.read_bytes() == before
+    finally:
+        if not is_unchanged:
+            with contextlib.suppress(FileExistsError):
+                move(temporary, target)
+    if is_unchanged:
+        temporary.unlink()
+        sync_folder(target.parent)
+    return is_unchanged
 
 
 def publish(temporary: Path, target: Path) -> None:

@@ -11,7 +11,7 @@ from memvault.model.provenance import Origin
 from memvault.model.verification import Evidence
 from memvault.vault.lines import bare_lines
 from memvault.verification.agreement import Verdict, compare, day_of_claim, independent, is_older
-from memvault.verification.claims.claim_sources import origin_of
+from memvault.verification.claims.claim_sources import origin_of_claim
 from memvault.verification.claims.claims import Claim
 from memvault.verification.doubt import is_set_apart
 
@@ -74,7 +74,7 @@ class EvidenceWeigher:
         return WeighedEvidence(tuple(against.values()), tuple(confirming.values()), is_confirmed)
 
     def origin(self, claim: Claim) -> Origin:
-        return origin_of(claim, self._memory_of(claim.source.note_id))
+        return origin_of_claim(claim, self._memory_of(claim.source.note_id))
 
     def _prevails(self, other: Claim, claim: Claim) -> bool:
         """Whether a different claim counts against a claim, rather than being older."""

@@ -41,7 +41,7 @@ ChangedAt = Callable[[str], datetime | None]
 """When the note at a path was last saved; None if that is unknown."""
 
 
-class _Sentence:
+class _DatedSentence:
     """A sentence: its words without those of days, of change and of reasons, and its values."""
 
     def __init__(self, text: str) -> None:
@@ -64,7 +64,7 @@ class _Sentence:
         padded = f" {self.text.lower()} "
         return UPDATES.search(padded) is not None or NEGATED.search(padded) is not None
 
-    def differs_from(self, other: _Sentence) -> bool:
+    def differs_from(self, other: _DatedSentence) -> bool:
         """Whether it says that something changed, or has another value than a similar sentence."""
         return (
             self.says_change
@@ -119,7 +119,7 @@ class _Statements(NamedTuple):
 
     titles: frozenset[str]
     wanted: frozenset[str]
-    sentences: list[_Sentence]
+    sentences: list[_DatedSentence]
     stems: frozenset[str]
 
     @classmethod
@@ -131,7 +131,7 @@ class _Statements(NamedTuple):
         others = question_stems if is_named_by_text else question_stems - titles
         return cls(titles, others or question_stems, stated, stems)
 
-    def nearest(self, claims: Sequence[_Sentence]) -> tuple[int, str | None]:
+    def nearest(self, claims: Sequence[_DatedSentence]) -> tuple[int, str | None]:
         """The number of words shared with the nearest of these claims; and it, if it differs.
 
         0 and None if no claim is about what the hit states.
@@ -169,15 +169,15 @@ def _is_other(amount: Amount, others: Sequence[Amount]) -> bool:
     return False in comparisons and True not in comparisons
 
 
-def _sentences_of(hit: Hit) -> list[_Sentence]:
+def _sentences_of(hit: Hit) -> list[_DatedSentence]:
     return [_sentence(readable(text)) for text in sentences(hit.text)]
 
 
-def _properties_of(memory: Memory) -> list[_Sentence]:
+def _properties_of(memory: Memory) -> list[_DatedSentence]:
     shown = ((key, shown_value(value)) for key, value in memory.properties.items())
     return [_sentence(f"{words_of_key(key)}: {value}") for key, value in shown if value]
 
 
 @lru_cache(maxsize=4_000)  # the same passages answer many questions
-def _sentence(text: str) -> _Sentence:
-    return _Sentence(text)
+def _sentence(text: str) -> _DatedSentence:
+    return _DatedSentence(text)

@@ -180,7 +180,7 @@ class Verifier:
     def claims_of_passage(
         self, text: str, source: ClaimSource, attribute_stems: frozenset[str] | None = None
     ) -> list[Claim]:
-        """The claims of a passage, cached; see `Passage.claims`."""
+        """The claims of a passage, cached; see `PassageClaims.claims`."""
         return self._passages.claims(text, source, attribute_stems)
 
     # -- what they are checked against ----------------------------------------------------------

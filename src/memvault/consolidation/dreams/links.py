@@ -109,7 +109,7 @@ def are_linked(first: str, second: str, view: GraphView) -> bool:
     return any(e.origin not in NAMED and second in (e.source, e.target) for e in edges)
 
 
-def nearest(rows: Rows, most: int, go_on: GoOn) -> Iterator[tuple[str, str, float]]:
+def nearest_notes(rows: Rows, most: int, go_on: GoOn) -> Iterator[tuple[str, str, float]]:
     """The most similar other notes of each note, with their cosine."""
     matrix, count = rows.matrix, len(rows.ids)
     most = min(most, count - 1)
@@ -138,7 +138,8 @@ def missing_links(
     """
     row_of = {key: at for at, key in enumerate(rows.ids)}
     cosines = {
-        _pair(first, second): cosine for first, second, cosine in nearest(rows, NEAREST, go_on)
+        _pair(first, second): cosine
+        for first, second, cosine in nearest_notes(rows, NEAREST, go_on)
     }
     for first, second in linked.naming:
         if first not in row_of or second not in row_of:

@@ -36,7 +36,7 @@ _SUMMARIES = {
 }
 
 
-def names_of(change: Change) -> str:
+def names_in_change(change: Change) -> str:
     """The names of the memories that a change touches, else its paths."""
     names = [f"“{name}”" for name in change.names] or list(change.paths) or ["nothing"]
     listed = names[:MAX_NAMED]
@@ -53,19 +53,19 @@ def author(change: Change) -> str:
     return "you" if change.actor.kind == "person" else "memvault"
 
 
-def summary(change: Change) -> str:
+def change_summary(change: Change) -> str:
     """A change in a few words, for a person."""
     if change.kind is ChangeKind.MERGED and len(change.names) > 1:
         without_target = change.model_copy(update={"names": change.names[1:]})
-        return f"Merged {names_of(without_target)} into “{change.names[0]}”"
-    return _SUMMARIES[change.kind].format(names=names_of(change))
+        return f"Merged {names_in_change(without_target)} into “{change.names[0]}”"
+    return _SUMMARIES[change.kind].format(names=names_in_change(change))
 
 
 def description(change: Change) -> str:
     """The change, who made it and why, in one line."""
     reason = f": {change.rationale.rstrip(' .')}" if change.rationale else ""
     undone = ", undone since" if change.undone_by else ""
-    return f"{summary(change)}, by {author(change)}{undone}{reason}"
+    return f"{change_summary(change)}, by {author(change)}{undone}{reason}"
 
 
 def explanation(changes: Sequence[Change], since: datetime, quarantined: int = 0) -> str:

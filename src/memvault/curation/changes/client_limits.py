@@ -48,7 +48,7 @@ class Excess:
 
     client: str
     day: str
-    what: str
+    activity: str
     paths: tuple[str, ...]
 
 

@@ -45,6 +45,6 @@ class CrashRecovery:
             logger.info("completed the interrupted change %s", change.reversal_hash)
         elif file_edits.revert_edits(self._vault, edits, version):
             self._recorder.withdraw(change)
-            logger.info("took back the interrupted change %s", change.reversal_hash)
+            logger.info("reverted the interrupted change %s", change.reversal_hash)
         else:
             raise StorageError("a file of it cannot be restored")

@@ -212,12 +212,11 @@ def _write_moved(vault: Vault, path: str, target: str, expected: str, after: byt
 
 
 def _delete(vault: Vault, path: str, expected: str | None) -> None:
-    current = _hash_at(vault, path)
+    current = current_bytes(vault, path)
     if current is None:
         return
-    if current != expected:
+    if content_hash(current) != expected or not vault.delete(path, current):
         raise changed_meanwhile(path)
-    vault.delete(path)
 
 
 def _move(vault: Vault, path: str, target: str, expected: str | None) -> None:
@@ -241,8 +240,7 @@ def _delete_reserving_file(vault: Vault, path: str, content: str | None) -> bool
     stat = vault.stat(path)
     if stat is None or stat.size or content == content_hash(b""):
         return False
-    vault.delete(path)
-    return True
+    return vault.delete(path, b"")
 
 
 def _hash_at(vault: Vault, path: str) -> str | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from pathlib import PurePosixPath
 
 from memvault.curation.changes.plan import Edit, Forgetting, Plan
@@ -267,15 +266,9 @@ class Staging:
         if self._after.get(path) is not None or folded_name(path) in self._claimed:
             return False
         folder, _, name = path.rpartition("/")
-        return path in self._earlier or folded_name(name) not in self._names_in(folder)
-
-    def _names_in(self, folder: str) -> frozenset[str]:
         if folder not in self._names:
-            names: list[str] = []
-            with suppress(OSError, OutsideVault):  # there is no such folder yet
-                names = [entry.name for entry in self.vault.file_path(folder).iterdir()]
-            self._names[folder] = frozenset(map(folded_name, names))
-        return self._names[folder]
+            self._names[folder] = frozenset(self.vault.spellings_in(folder))
+        return path in self._earlier or folded_name(name) not in self._names[folder]
 
 
 def is_in_trash(path: str) -> bool:

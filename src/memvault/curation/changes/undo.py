@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from memvault.curation.changes.active_changes import ActiveChanges
-from memvault.curation.changes.change_text import summary
+from memvault.curation.changes.change_text import change_summary
 from memvault.curation.changes.history import History
 from memvault.curation.changes.plan import Edit, Forgetting, LineChange, Plan, lines_changed
 from memvault.curation.changes.staging import Staging, is_in_trash
@@ -319,7 +319,7 @@ def _same_note(current: bytes | None, before: bytes) -> bool:
 
 
 def _undo_first(newer: Change) -> str:
-    return f"undo the later change first: {summary(newer)} ({newer.reversal_hash[:8]})"
+    return f"undo the later change first: {change_summary(newer)} ({newer.reversal_hash[:8]})"
 
 
 def undone_before(undo: Change, history: History) -> UndoResult:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import unicodedata
-from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
 from memvault.curation.changes.staging import Staging
@@ -88,14 +87,8 @@ def _check_name(name: str) -> None:
 
 def _check_free(staging: Staging, folder: str, name: str, path: str) -> None:
     """Raise NoteConflict if the folder has another file of this name, ignoring case."""
-    prefix = f"{folder}/" if folder else ""
-    names: list[str] = []
-    with suppress(OSError):
-        names = [entry.name for entry in staging.vault.file_path(folder).iterdir()]
-    same_named = (
-        prefix + entry_name for entry_name in names if folded_name(entry_name) == folded_name(name)
-    )
-    for other in same_named:
+    names = staging.vault.spellings_in(folder).get(folded_name(name), ())
+    for other in (f"{folder}/{each}".lstrip("/") for each in names):
         if other != path and staging.exists(other):
             raise NoteConflict(
                 f"There is a file {other} already; give another name that ends in .md",

@@ -53,7 +53,7 @@ _BRANDS = {
 _EBML = b"\x1a\x45\xdf\xa3"
 
 
-def kind_of(data: bytes) -> FileKind | None:
+def file_kind(data: bytes) -> FileKind | None:
     """The kind of an image, audio or video file that Obsidian can show, else None."""
     if data[:4] == b"RIFF":
         return _RIFF.get(data[8:12])

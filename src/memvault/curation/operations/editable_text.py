@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from memvault.model.errors import InvalidParams, NoteConflict
 from memvault.model.note import ParsedNote
 from memvault.vault.compose import closed_note, storable_text
-from memvault.vault.frontmatter.yaml_text import malformed
+from memvault.vault.frontmatter.yaml_text import malformed_line
 from memvault.vault.lines import bare_lines, lines_of, newline_of, note_text
 from memvault.vault.parse import frontmatter_of, parse_note
 from memvault.vault.readable import sentences
@@ -125,7 +125,7 @@ class EditableText:
             InvalidParams: the text would be in another encoding than the note.
         """
         if (problem := self.parsed.frontmatter_problem) is not None:
-            raise malformed(problem.line - 2, problem.message)
+            raise malformed_line(problem.line - 2, problem.message)
         if not text.isascii() and not _is_utf8(self.data):
             raise InvalidParams(
                 f"{self.path} is not in UTF-8, so that other letters than English ones cannot be "

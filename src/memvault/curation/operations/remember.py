@@ -27,7 +27,7 @@ from memvault.curation.changes.curator import ChangeResult, Curator, Described
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging, numbered_paths
 from memvault.curation.link_targets import LinkTargets
-from memvault.curation.operations.draft import Draft, kind_of
+from memvault.curation.operations.draft import Draft, file_kind
 from memvault.curation.operations.merge import MergeIndex
 from memvault.curation.operations.note_types import known_type
 from memvault.curation.origins.provenance import WEB
@@ -243,7 +243,7 @@ def _properties(
 def _suffix(draft: Draft) -> str | None:
     if draft.data is None:
         return None
-    kind = kind_of(draft.data)
+    kind = file_kind(draft.data)
     if kind is None or kind.modality != draft.modality:
         raise InvalidParams(
             f"content_base64 is no {draft.modality} of a format that Obsidian shows "

@@ -23,7 +23,7 @@ from memvault.curation.origins.renamed_notes import RenamedNotes
 from memvault.curation.origins.sentence_digests import (
     VERIFIED_DIGESTS,
     SentenceUnit,
-    longest,
+    longest_digests,
     marks_verified,
     units,
 )
@@ -155,7 +155,7 @@ class Provenances:
 
     def _record_rewriting(self, path: str, judged: Sequence[tuple[SentenceUnit, Origin]]) -> None:
         """Record the person's sentences in a note with others', if they replaced many of them."""
-        own = longest(unit for unit, origin in judged if unit.is_body and origin.is_person)
+        own = longest_digests(unit for unit, origin in judged if unit.is_body and origin.is_person)
         is_mixed = any(not origin.is_person for _, origin in judged)
         if is_mixed and self._renamed.has_other_sentences(path, own):
             self._record(path, {"own": own})
@@ -184,7 +184,7 @@ class Provenances:
 
     def _apply_written_entry(self, entry: JournalEntry) -> None:
         digests = entry.data.get(ADDED)
-        origin = origin_of(entry.kind, entry.actor, entry.data)
+        origin = origin_of_entry(entry.kind, entry.actor, entry.data)
         for key in _keys(entry.path or "", entry.note_id or ""):
             self._records[key].add(digests, origin)
             if spoken := entry.data.get(SPOKEN):
@@ -206,7 +206,7 @@ class Provenances:
             change = Change.model_validate(entry.data.get("change"))
         except ValidationError:
             return
-        origin = origin_of(change.kind, change.actor, change.memo)
+        origin = origin_of_entry(change.kind, change.actor, change.memo)
         is_redone = change.kind is ChangeKind.UNDONE and self._apply_undo(change)
         keys = [f"path:{file.path}" for file in change.files]
         keys += [f"id:{node_id}" for node_id in change.merged_from]
@@ -354,7 +354,7 @@ class Provenances:
                 record.set_reframing_valid(change, valid=valid)
 
 
-def origin_of(kind: str, actor: Actor, data: Mapping[str, Any]) -> Origin:
+def origin_of_entry(kind: str, actor: Actor, data: Mapping[str, Any]) -> Origin:
     """The origin of the sentences that a journal entry of this kind adds."""
     if kind in ("imported", "import_updated"):
         return Origin(kind=OriginKind.IMPORT, name=str(data.get("source", "")))

@@ -262,10 +262,12 @@ def increasing(numbers: Sequence[int]) -> set[int]:
 def fingerprint(before: bytes, after: bytes) -> tuple[str, ...]:
     """The digests of the longest sentences that a change keeps: they identify a renamed note."""
     remaining = {unit.written for unit in units(after)}
-    return longest(unit for unit in units(before) if unit.is_body and unit.written in remaining)
+    return longest_digests(
+        unit for unit in units(before) if unit.is_body and unit.written in remaining
+    )
 
 
-def longest(sentences: Iterable[SentenceUnit]) -> tuple[str, ...]:
+def longest_digests(sentences: Iterable[SentenceUnit]) -> tuple[str, ...]:
     """The digests of the longest of these sentences."""
     longest_first = sorted(sentences, key=lambda unit: -len(unit.words))
     return tuple(dict.fromkeys(unit.digest for unit in longest_first))[:_FINGERPRINT_SENTENCES]

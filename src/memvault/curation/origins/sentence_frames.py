@@ -47,7 +47,7 @@ class Line(NamedTuple):
 
 def frames(lines: Sequence[str], head: int) -> list[Line]:
     """The frame and block of each line; the first ``head`` lines are the frontmatter."""
-    reader = _Reader()
+    reader = _FrameReader()
     framed_lines = [reader.property_line(line) for line in lines[:head]]
     reader.end_block()
     for number, line in enumerate(lines[head:], head):
@@ -56,7 +56,7 @@ def frames(lines: Sequence[str], head: int) -> list[Line]:
     return framed_lines
 
 
-class _Reader:
+class _FrameReader:
     def __init__(self) -> None:
         self._block = 0
         self._section = 0

@@ -31,7 +31,7 @@ class DismissedTasks:
 
         Raises StorageError, DiskFull: the journal cannot be written.
         """
-        self._write(DISMISSED, key_of(task, memory_of), task, actor, now)
+        self._write(DISMISSED, task_key(task, memory_of), task, actor, now)
 
     def reopen(self, key: str, actor: Actor, now: datetime) -> None:
         """Show a dismissed task again.
@@ -45,7 +45,7 @@ class DismissedTasks:
         with self._lock:
             if not self._keys:
                 return False
-        key = key_of(task, memory_of)
+        key = task_key(task, memory_of)
         with self._lock:
             return key in self._keys
 
@@ -76,7 +76,7 @@ class DismissedTasks:
                 self._keys.pop(key, None)
 
 
-def key_of(task: CurationTask, memory_of: MemoryOf) -> str:
+def task_key(task: CurationTask, memory_of: MemoryOf) -> str:
     """The key of a task: its type, notes and their current hashes.
 
     The key of a dream's proposal has no hashes: it stays dismissed when its notes change.

@@ -22,11 +22,11 @@ from memvault.curation.tasks.note_tasks import (
     Orphans,
     ages_from,
     finished_projects,
-    malformed,
     missing_notes,
     orphan,
     outdated,
     promotion,
+    unreadable_parts,
     unresolved,
     unverified,
 )
@@ -139,7 +139,7 @@ class TaskFinder:
 
     def _read(self, facts: NoteFacts) -> _NoteTasks:
         memory = facts.memory
-        tasks = [*malformed(facts), unverified(facts), self._promotion(memory)]
+        tasks = [*unreadable_parts(facts), unverified(facts), self._promotion(memory)]
         stated = note_statements(memory, self._edges)
         return _NoteTasks(
             facts,

@@ -81,7 +81,7 @@ class NoteFacts:
     warnings: tuple[str, ...] = ()
 
 
-def malformed(facts: NoteFacts) -> list[CurationTask]:
+def unreadable_parts(facts: NoteFacts) -> list[CurationTask]:
     """A task for each part of the note that cannot be read."""
     notes, tasks = [facts.memory], []
     if facts.problem:
@@ -362,8 +362,8 @@ def client_tasks(
                     memories,
                     TaskType.CLIENT_ACTIVITY,
                     Priority.MEDIUM,
-                    f"{client} {excess.what}; undo all its changes of that day, or dismiss this if "
-                    "you asked for them",
+                    f"{client} {excess.activity}; undo all its changes of that day, or "
+                    "dismiss this if you asked for them",
                     TaskAction.by("undo_change", client=excess.client, day=excess.day),
                 )
             )

@@ -39,7 +39,7 @@ class EvidenceUsed:
 
 
 @dataclass(frozen=True, slots=True)
-class ProbabilityAnswer:
+class ProbabilityResult:
     """The outcomes, most probable first; empty if no note concerns the question.
 
     ``approximate`` means that the probabilities come from samples.

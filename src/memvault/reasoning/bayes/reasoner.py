@@ -24,7 +24,7 @@ from memvault.reasoning.bayes.inference import posterior
 from memvault.reasoning.bayes.influence_graph import InfluenceGraph, influence_graph
 from memvault.reasoning.bayes.influences import Influence, Influences, Stated
 from memvault.reasoning.bayes.network import FALSE, TRUE, Network, reachable
-from memvault.reasoning.bayes.probability_answer import EvidenceUsed, Outcome, ProbabilityAnswer
+from memvault.reasoning.bayes.probability_answer import EvidenceUsed, Outcome, ProbabilityResult
 from memvault.reasoning.bayes.probability_question import (
     ParsedQuestion,
     ProbabilityQuery,
@@ -34,7 +34,7 @@ from memvault.reasoning.bayes.probability_question import (
 from memvault.reasoning.bayes.source_weights import moment_of, wilson
 from memvault.search.scope import in_scope
 from memvault.stores.graph_view import GraphView, node_ref
-from memvault.verification.claims.claim_sources import origin_of
+from memvault.verification.claims.claim_sources import origin_of_claim
 from memvault.verification.claims.claims import Claim
 from memvault.verification.vault_names import FindNames
 
@@ -77,7 +77,7 @@ class Reasoner:
         self._find_names = find_names
         self._settings = settings
 
-    def ask(self, query: ProbabilityQuery) -> ProbabilityAnswer:
+    def ask(self, query: ProbabilityQuery) -> ProbabilityResult:
         """The probability of each answer.
 
         Raises:
@@ -97,7 +97,7 @@ class Reasoner:
             return self._answer_for_values(query, competing)
         target = self._most_influenced(influenced) if influenced else self._most_affected(query)
         if target is None:
-            return ProbabilityAnswer(question.text, notice=NOTHING)
+            return ProbabilityResult(question.text, notice=NOTHING)
         return self._answer_for_node(query, target)
 
     # -- the question -----------------------------------------------------------------------------
@@ -154,13 +154,13 @@ class Reasoner:
         All clients are one group, since they choose their own names.
         """
         memory = self._memory_of(claim.source.note_id)
-        group = origin_of(claim, memory).witness or "memvault"
+        group = origin_of_claim(claim, memory).witness or "memvault"
         is_persons = group in ("person", "import") or (memory is not None and memory.verified)
         return "" if is_persons else group
 
     # -- answers ----------------------------------------------------------------------------------
 
-    def _answer_for_node(self, query: ProbabilityQuery, target: str) -> ProbabilityAnswer:
+    def _answer_for_node(self, query: ProbabilityQuery, target: str) -> ProbabilityResult:
         evidence_ids = dict.fromkeys((*query.given, *query.interventions))
         reader = self.influences([target, *evidence_ids])
         graph = influence_graph([target, *evidence_ids], reader.of, self.allowed(query.scope))
@@ -172,7 +172,7 @@ class Reasoner:
         ]
         own_weight = reader.sources_of(target)
         if not touching and self._memory_of(target) is None:
-            return ProbabilityAnswer(self.name_of(target), notice=NOTHING)
+            return ProbabilityResult(self.name_of(target), notice=NOTHING)
         stating_weights = {
             s.memory_id: s.weight for influence in touching for s in influence.stated
         }
@@ -188,7 +188,7 @@ class Reasoner:
 
     def _answer_for_values(
         self, query: ProbabilityQuery, competing: CompetingValues
-    ) -> ProbabilityAnswer:
+    ) -> ProbabilityResult:
         evidence_ids = dict.fromkeys((*query.given, *query.interventions))
         notes = list(dict.fromkeys(witness.claim.source.note_id for witness in competing.witnesses))
         weights = weighed_witnesses(competing, self._memory_of, self._settings.half_life_days)
@@ -230,7 +230,7 @@ class Reasoner:
         target: str,
         statements: Mapping[str, int],
         sources: float,
-    ) -> ProbabilityAnswer:
+    ) -> ProbabilityResult:
         changed = network.intervened(_states(query.interventions))
         evidence = {**statements, **_states(query.given)}
         for key, value in query.interventions.items():
@@ -241,7 +241,7 @@ class Reasoner:
             Outcome(name, chance, *wilson(min(1.0, max(0.0, chance)), sources))
             for name, chance in zip(variable.states, result.probabilities, strict=True)
         ]
-        return ProbabilityAnswer(
+        return ProbabilityResult(
             variable.name,
             tuple(sorted(outcomes, key=lambda outcome: -outcome.probability)),
             given=tuple((node_ref(key, self._edges), v) for key, v in query.given.items()),
@@ -264,7 +264,7 @@ class Reasoner:
             witness.share * note_weight,
             source.lines,
             witness.claim.sentence,
-            str(origin_of(witness.claim, self._memory_of(source.note_id)).kind),
+            str(origin_of_claim(witness.claim, self._memory_of(source.note_id)).kind),
         )
 
     def _evidence(

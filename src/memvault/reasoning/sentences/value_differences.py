@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from memvault.reasoning.sentences.sentence_words import KINDS, LIGHT, SentenceWords
-from memvault.reasoning.sentences.value_placement import comparable_numbers, nearest
+from memvault.reasoning.sentences.value_placement import comparable_numbers, nearest_value
 from memvault.reasoning.sentences.word_overlap import Difference, WordOverlap
 from memvault.verification.claims.amounts import AmountKind, equal_amounts
 from memvault.verification.claims.claim_stems import stems_of
@@ -69,7 +69,9 @@ def compare_values(overlap: WordOverlap) -> ValueComparison:
             others = affirmed  # "up to 300k, not 500k"
         elif bool(statement.denied) != bool(sentence.denied & sentence.keys(kind)):
             return _INCOMPARABLE
-        return ValueComparison(Difference(kind, stated, nearest(statement, sentence, kind, others)))
+        return ValueComparison(
+            Difference(kind, stated, nearest_value(statement, sentence, kind, others))
+        )
     return _EQUAL
 
 

@@ -52,7 +52,7 @@ def comparable_numbers(statement: SentenceWords, sentence: SentenceWords) -> fro
     }
 
 
-def nearest(
+def nearest_value(
     statement: SentenceWords, sentence: SentenceWords, kind: str, keys: frozenset[str]
 ) -> frozenset[str]:
     """The one of these values of a sentence that is nearest to most of the statement's words."""

@@ -218,7 +218,7 @@ class _Distillation:
         return self._asked_properties[place]
 
     def _sentence_parts(self) -> list[Part]:
-        return parts_of.sentences(
+        return parts_of.sentence_parts(
             self._outlines,
             self._scores,
             self._asked_properties,
@@ -230,7 +230,7 @@ class _Distillation:
     def _chosen_parts(self, form: ContextForm) -> list[Part]:
         budget = self._budget(form)
         if form is ContextForm.RAW:
-            passages = parts_of.passages(self._outlines, self._scores, self._asked_properties)
+            passages = parts_of.passage_parts(self._outlines, self._scores, self._asked_properties)
             all_fits = self._form_without_choosing() is ContextForm.RAW
             if all_fits:
                 return select(passages, budget, relevance_weight=1.0, min_share=0.0)
@@ -252,7 +252,7 @@ class _Distillation:
         first memory also the neighbours of these."""
         added = [] if self._token_budget.terse else chosen
         while added and not budget.is_used:
-            near = parts_of.neighbours(
+            near = parts_of.adjoining_sentences(
                 added, chosen, self._outlines, self._scores, self._asked_properties
             )
             added = select(near, budget, relevance_weight=1.0, min_share=0.0)
@@ -280,7 +280,7 @@ class _Distillation:
 
     def _chosen_code(self, budget: Budget) -> list[Part]:
         """Whole pieces of code; if not even one fits, the first lines of the best."""
-        pieces = parts_of.code(self._outlines, self._scores)
+        pieces = parts_of.code_parts(self._outlines, self._scores)
         chosen = select(pieces, budget)
         if chosen or not pieces:
             return chosen

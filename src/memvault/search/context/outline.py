@@ -23,7 +23,7 @@ from memvault.model.memory import Memory
 from memvault.model.note import CodeBlock, LineRange
 from memvault.model.search import FIRST_LINE, Hit
 from memvault.search.context.note_text import MAX_BYTES, NoteText, with_token_counts, without_tokens
-from memvault.search.context.sentence_arrays import Layout, SentenceWords, terms_in
+from memvault.search.context.sentence_arrays import Layout, TermIndex, terms_in
 from memvault.text.chunking import NAME_WEIGHT, section_name
 from memvault.text.encoders.embedding import Embedder
 from memvault.text.units import Unit, join, joins
@@ -100,8 +100,8 @@ class Outline:
     tokens: int
 
     @cached_property
-    def words(self) -> SentenceWords:
-        return SentenceWords.of(statement.text for statement in self.statements)
+    def words(self) -> TermIndex:
+        return TermIndex.of(statement.text for statement in self.statements)
 
     @cached_property
     def layout(self) -> Layout:

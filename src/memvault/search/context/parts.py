@@ -60,7 +60,7 @@ class Leading:
     is_whole: bool = False
 
 
-def sentences(
+def sentence_parts(
     outlines: Sequence[Outline],
     scores: Sequence[Scores],
     properties: Sequence[tuple[str, ...]],
@@ -143,7 +143,7 @@ def _tables(statements: Sequence[Statement]) -> Iterator[range]:
             yield range(places[0], places[-1] + 1)
 
 
-def neighbours(
+def adjoining_sentences(
     of: Sequence[Part],
     chosen: Sequence[Part],
     outlines: Sequence[Outline],
@@ -186,7 +186,7 @@ def _sentence(
     )
 
 
-def passages(
+def passage_parts(
     outlines: Sequence[Outline],
     scores: Sequence[Scores],
     properties: Sequence[tuple[str, ...]],
@@ -204,10 +204,10 @@ def passages(
             of_run = of_note.statements[run.start : run.stop]
             part = _part(memory, outline, run, float((of_run.max() + of_run.mean()) / 2))
             parts.append(replace(part, properties=properties[memory]))
-    return [*parts, *code(outlines, scores, with_leads=False)]
+    return [*parts, *code_parts(outlines, scores, with_leads=False)]
 
 
-def code(
+def code_parts(
     outlines: Sequence[Outline], scores: Sequence[Scores], *, with_leads: bool = True
 ) -> list[Part]:
     """Each piece of code, with the sentence in front of it if ``with_leads``."""

@@ -17,7 +17,7 @@ Integers = npt.NDArray[np.intp]
 
 
 @dataclass(frozen=True, slots=True)
-class SentenceWords:
+class TermIndex:
     """The words of n sentences.
 
     Attributes:
@@ -29,7 +29,7 @@ class SentenceWords:
     content_counts: Integers
 
     @classmethod
-    def of(cls, texts: Iterable[str]) -> SentenceWords:
+    def of(cls, texts: Iterable[str]) -> TermIndex:
         places: dict[int, list[int]] = {}
         content_counts = []
         for place, text in enumerate(texts):

@@ -18,7 +18,7 @@ from memvault.model.search import Filters, Scope
 from memvault.search.property_text import shown_value
 from memvault.search.scope import SavedNote, in_scope
 from memvault.text.words import composed
-from memvault.vault.frontmatter.properties import key_of
+from memvault.vault.frontmatter.properties import property_key
 from memvault.vault.markdown.wikilink import without_wikilinks
 
 MAX_NEAREST = 3  # similar values that an error names
@@ -138,11 +138,13 @@ def _check_known(memories: Sequence[Memory], wanted: NoteFilter) -> None:
     _check_any({tag for memory in memories for tag in memory.tags}, tags, "has the tag")
     for key, value in wanted.properties.items():
         values = [_values(memory) for memory in memories]
-        _check_any({name for each in values for name in each}, [key_of(key)], "has the property")
+        _check_any(
+            {name for each in values for name in each}, [property_key(key)], "has the property"
+        )
         known = {
             shown
             for each in values
-            for item in _items(each.get(key_of(key)))
+            for item in _items(each.get(property_key(key)))
             if (shown := without_wikilinks(shown_value(item) or ""))
         }
         _check_any(known, [value], f"has, as its {key},")
@@ -178,15 +180,17 @@ def _order_of_cursor(cursor: str) -> tuple[datetime, str]:
 
 
 def _has(memory: Memory, key: str, value: str) -> bool:
-    comparable = {_comparable(item) for item in _items(_values(memory).get(key_of(key)))} - {""}
+    comparable = {_comparable(item) for item in _items(_values(memory).get(property_key(key)))} - {
+        ""
+    }
     return bool(comparable) and (not value.strip() or _comparable(value) in comparable)
 
 
 def _values(memory: Memory) -> dict[str, Any]:
-    """The properties of a note by their keys (`key_of`)."""
+    """The properties of a note by their keys (`property_key`)."""
     fields = {"type": memory.type, "project": memory.project, "lifecycle": memory.lifecycle}
     flags = {"verified": memory.verified, "pinned": memory.pinned}
-    properties = {key_of(name): value for name, value in memory.properties.items()}
+    properties = {property_key(name): value for name, value in memory.properties.items()}
     return {**fields, **flags, **properties}
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import chain, combinations
 from typing import TYPE_CHECKING
 
-from memvault.search.relations.question import ANYTHING, Question, Relation, Term, joined
+from memvault.search.relations.question import ANYTHING, Question, Relation, Term, join_words
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
@@ -65,7 +65,7 @@ def contracted(question: Question, term_index: int) -> Question:
     front = "" if above.words in ("of", "whose") else above.words
     for relation in below:
         lemmas = above.lemmas | relation.lemmas | {term.text}
-        words = joined(front, term.phrase, relation.words)
+        words = join_words(front, term.phrase, relation.words)
         times = above.times + relation.times + term.times
         relations.append(Relation(above.near, relation.far, words, lemmas, times))
     return replace(question, relations=tuple(relations))
@@ -98,10 +98,10 @@ def _folded(question: Question, kinds: Sequence[bool]) -> Question:
         for k in siblings:
             relation = relations[k]
             lemmas = relation.lemmas | {terms[leaf.far].text}
-            relations[k] = replace(relation, words=joined(noun, relation.words), lemmas=lemmas)
+            relations[k] = replace(relation, words=join_words(noun, relation.words), lemmas=lemmas)
         if not siblings:
             owner = terms[leaf.near]
-            words = joined(leaf.words, noun)
+            words = join_words(leaf.words, noun)
             terms[leaf.near] = replace(owner, modifiers=(*owner.modifiers, words))
 
 
@@ -171,7 +171,7 @@ def _moved_to_relation_above(question: Question, relation: Relation, noun: Term)
     for k, above in enumerate(relations):
         if above.far == relation.near:
             front = above.words if above.words != "of" else ""
-            words = joined(front, noun.phrase, "is")
+            words = join_words(front, noun.phrase, "is")
             relations[k] = replace(above, words=words, lemmas=above.lemmas | {noun.text})
             break
     return replace(question, relations=tuple(relations))

@@ -152,7 +152,7 @@ class Path:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ReachedNode:
     """A node that paths lead to: how probable it is, and the edges of the best of them."""
 
     node: int
@@ -160,7 +160,7 @@ class Answer:
     edges: tuple[int, ...]
 
 
-def answers(graph: StepGraph, paths: Sequence[Path], limit: int) -> list[Answer]:
+def reached_nodes(graph: StepGraph, paths: Sequence[Path], limit: int) -> list[ReachedNode]:
     """The notes that state the last relation of a path or that a path ends at, best first."""
     probabilities = np.zeros(len(graph.has_note))
     is_reached = np.zeros(len(graph.has_note), np.bool_)
@@ -178,7 +178,7 @@ def answers(graph: StepGraph, paths: Sequence[Path], limit: int) -> list[Answer]
             probabilities[reached] += share * probability / max(1, len(reached)) ** _DIVISION
     best_nodes = sorted(reached_by, key=lambda node: -probabilities[node])[:limit]
     return [
-        Answer(node, float(probabilities[node]), tuple(path.edges[walk].tolist()))
+        ReachedNode(node, float(probabilities[node]), tuple(path.edges[walk].tolist()))
         for node in best_nodes
         for path, walk in [reached_by[node]]
     ]

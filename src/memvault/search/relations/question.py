@@ -104,7 +104,7 @@ class Question:
         return any(term.named for term in self.terms)
 
 
-def joined(*parts: str) -> str:
+def join_words(*parts: str) -> str:
     return " ".join(part for part in parts if part)
 
 
@@ -130,7 +130,7 @@ class Phrase:
         return not self.stems
 
 
-def phrase_of(question: Question, relation: Relation, has_kind: Sequence[bool]) -> Phrase:
+def relation_phrase(question: Question, relation: Relation, has_kind: Sequence[bool]) -> Phrase:
     """The phrase that states a relation of a question.
 
     Args:
@@ -153,14 +153,14 @@ def phrase_of(question: Question, relation: Relation, has_kind: Sequence[bool]) 
         and not near_term.is_question_word
     ):
         wordings = (f"{near_noun} of X", f"{near_noun}: X", near_noun)
-        return Phrase(wordings, stems(joined(near_noun, *content)))
+        return Phrase(wordings, stems(join_words(near_noun, *content)))
     needs_verb = is_root and first_word != ["have"] and not has_kind[relation.near]
     if not content and not far_term.named and far_noun and not needs_verb:
         return _field_phrase(far_noun)
     text = " ".join(words)
     if not content:
         return Phrase((f"{text or near_term.text} X",))
-    word_stems = stems(joined(text, *relation.lemmas))
+    word_stems = stems(join_words(text, *relation.lemmas))
     employer = () if relation.lemmas.isdisjoint(_EMPLOYED) else _EMPLOYER
     if near_term.is_question_word and near_term.text in _PREPOSITION_OF:
         return Phrase((f"{text} {_PREPOSITION_OF[near_term.text]} X", *employer), word_stems)

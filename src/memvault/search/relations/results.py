@@ -15,8 +15,8 @@ from memvault.model.search import FoundBy, Hit, Hop, Scope
 from memvault.search.relations.edge_index import in_order
 from memvault.search.relations.interpretations import readings
 from memvault.search.relations.lexicon import Lexicon
-from memvault.search.relations.paths import MAX_LENGTH, PathFinder, QuestionWords, answers
-from memvault.search.relations.question import Question, phrase_of
+from memvault.search.relations.paths import MAX_LENGTH, PathFinder, QuestionWords, reached_nodes
+from memvault.search.relations.question import Question, relation_phrase
 from memvault.search.relations.solving import End, Solution, Solver, texts_of
 from memvault.search.relations.step_graph import Floats, StepGraph
 from memvault.search.relations.traversal import Steps, Traversal
@@ -247,7 +247,7 @@ class Inquiry:
             wording
             for reading in self._readings
             for relation in reading.relations
-            for wording in phrase_of(reading, relation, self._has_kind).wordings
+            for wording in relation_phrase(reading, relation, self._has_kind).wordings
         }
         traversal = Traversal(
             self._graph,
@@ -286,7 +286,7 @@ class Inquiry:
         paths = finder.paths(starts, hops, min_score)
         notes = [
             FoundNote(graph.node_ids[answer.node], min(1.0, answer.probability), answer.edges)
-            for answer in answers(graph, paths, MAX_BY_PATHS)
+            for answer in reached_nodes(graph, paths, MAX_BY_PATHS)
         ]
         return notes, paths[0].score if paths else -math.inf
 

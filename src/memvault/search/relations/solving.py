@@ -9,7 +9,7 @@ import numpy as np
 
 from memvault.model.note import Vector
 from memvault.search.relations.lexicon import KindReading, Kinds
-from memvault.search.relations.question import Phrase, Question, Relation, Term, phrase_of
+from memvault.search.relations.question import Phrase, Question, Relation, Term, relation_phrase
 from memvault.search.relations.step_graph import Floats, StepGraph
 from memvault.search.relations.traversal import (
     IS_RIGHT_KIND,
@@ -108,7 +108,7 @@ class Solution:
 def texts_of(question: Question, has_kind: Sequence[bool]) -> Iterable[str]:
     """The texts whose vectors `Solver` needs."""
     for relation in question.relations:
-        yield from phrase_of(question, relation, has_kind).wordings
+        yield from relation_phrase(question, relation, has_kind).wordings
         yield _text_of_relation(question, relation)
     for term in question.terms:
         if term.modifiers:
@@ -198,7 +198,7 @@ class Solver:
         """The nodes that this relation connects to the possible nodes at its other end."""
         child, fit = self._solve(question, relation.far)
         near_term = question.terms[relation.near]
-        phrase = phrase_of(question, relation, self._has_kind)
+        phrase = relation_phrase(question, relation, self._has_kind)
         is_of = relation.words in ("of", "")
         single = not near_term.plural and not near_term.named and (near_term.person or is_of)
         if self._is_value(question, relation, phrase):

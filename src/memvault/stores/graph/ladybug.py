@@ -127,7 +127,7 @@ class LadybugGraphStore(CypherGraphStore):
     def _transaction(self, size: int) -> Iterator[None]:
         with self._write_lock, zeroed_memory, self.calls.timed(), self._faults():
             if self._pool.closed:
-                raise faults.closed()
+                raise faults.store_closed()
             faults.ensure_space(self._path.parent, size)
             self._writer.execute("BEGIN TRANSACTION")
             try:
@@ -150,7 +150,7 @@ class LadybugGraphStore(CypherGraphStore):
             raise
         except (RuntimeError, OSError) as error:
             if self._pool.closed:
-                raise faults.closed() from error
+                raise faults.store_closed() from error
             if faults.reports_full_disk(error) or faults.is_disk_full(self._path.parent):
                 raise faults.disk_full() from error
             if "buffer pool is full" in str(error).lower():

@@ -190,7 +190,7 @@ class SqliteKeyValueStore:
     def _transaction(self) -> Iterator[sqlite3.Connection]:
         with self._write_lock, self.calls.timed(), self._faults():
             if self._pool.closed:
-                raise faults.closed()
+                raise faults.store_closed()
             self._writer.execute("BEGIN IMMEDIATE")
             try:
                 yield self._writer
@@ -218,9 +218,9 @@ class SqliteKeyValueStore:
         if code == sqlite3.SQLITE_FULL or faults.is_disk_full(self._path.parent):
             return faults.disk_full()
         if self._pool.closed:
-            return faults.closed()
+            return faults.store_closed()
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            return faults.locked()
+            return faults.store_locked()
         return StoreUnavailable(f"The key-value store does not answer: {error}")
 
 

@@ -181,7 +181,7 @@ def terms(phrase: str) -> list[int]:
     return list(_model("english").embed_query(_spaced(_folded(phrase), pairs=False)).indices)
 
 
-def words(text: str) -> str:
+def folded_words(text: str) -> str:
     """The letters and digits of a text, folded, separated by single spaces: if a text contains a
     phrase, its words contain the phrase's words."""
     return " ".join(WORD.findall(text.lower() if text.isascii() else _folded(text)))

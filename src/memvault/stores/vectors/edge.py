@@ -192,7 +192,7 @@ class EdgeVectorStore(PointVectorStore):
         with self._readers_changed:
             shard = self._shard
             if shard is None:
-                raise faults.closed()
+                raise faults.store_closed()
             self._readers += 1
         try:
             with self.calls.timed(), self._faults():
@@ -212,5 +212,5 @@ class EdgeVectorStore(PointVectorStore):
             if faults.reports_full_disk(error) or faults.is_disk_full(self._folder):
                 raise faults.disk_full() from error
             if self._shard is None:
-                raise faults.closed() from error
+                raise faults.store_closed() from error
             raise StorageError("The vector index failed. Run `memvault rebuild`.") from error

@@ -42,8 +42,8 @@ from memvault.stores.vectors.points import (
     WithVector,
     batches,
     ids_of,
-    language_of,
     new_points,
+    note_language,
 )
 
 NOTES_PER_CALL = 64  # notes whose texts are read at once
@@ -192,7 +192,7 @@ class PointVectorStore(ABC):
     def _written(self, notes: Iterable[Note]) -> None:
         """Count the languages again if there is a new one among the written notes."""
         known_languages = {"english", None, *self._languages}
-        if not {language_of(chunks) for _, chunks in notes} <= known_languages:
+        if not {note_language(chunks) for _, chunks in notes} <= known_languages:
             self._languages_until = 0.0
 
     def _ranked(self, query: list[float] | Terms, limit: int, allowed: Conditions) -> Ranking:
@@ -218,7 +218,9 @@ class PointVectorStore(ABC):
         notes_of_term: dict[int, set[str] | None] = {}
         candidates: dict[str, set[str]] = {}  # phrases that a note may contain
         common: set[str] = set()  # phrases that any note may contain
-        for words, terms in {(bm25.words(text), tuple(bm25.terms(text))) for text in phrases}:
+        for words, terms in {
+            (bm25.folded_words(text), tuple(bm25.terms(text))) for text in phrases
+        }:
             make_way()
             if not terms:
                 return set(self.note_ids())
@@ -249,7 +251,7 @@ class PointVectorStore(ABC):
         for note_id, passages in passages_of.items():
             texts = [str(passage.text) for passage in sorted(passages, key=_place)]
             contexts = [passage.context for passage in passages]
-            words[note_id] = bm25.words("\n".join((*texts, *contexts)))
+            words[note_id] = bm25.folded_words("\n".join((*texts, *contexts)))
         return words
 
     def _notes_if_rare(

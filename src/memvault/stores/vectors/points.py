@@ -63,14 +63,14 @@ def new_points(note: Note, chunk_ids: Iterator[int]) -> Iterator[NewPoint]:
     """One point per chunk, with the next of these ids."""
     make_way()
     memory, chunks = note
-    language = language_of(chunks)
+    language = note_language(chunks)
     note_payloads = payloads(memory, [embedded.chunk for embedded in chunks], language)
     for embedded, payload in zip(chunks, note_payloads, strict=True):
         text = f"{embedded.chunk.context}\n{embedded.chunk.text}"
         yield NewPoint(next(chunk_ids), embedded.vector, bm25.document(text, language), payload)
 
 
-def language_of(chunks: Sequence[EmbeddedChunk]) -> str | None:
+def note_language(chunks: Sequence[EmbeddedChunk]) -> str | None:
     """The language of a note, by the text of its longest chunk; see `languages.language_of`."""
     longest_text = max((embedded.chunk.text for embedded in chunks), key=len, default="")
     return languages.language_of(longest_text)

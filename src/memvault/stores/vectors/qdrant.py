@@ -75,7 +75,7 @@ class _Point:
     vector: Any
 
 
-def connect(url: str, api_key: str | None) -> QdrantClient:
+def connect_to_server(url: str, api_key: str | None) -> QdrantClient:
     """Connect to the server at this URL; gRPC is expected at the next higher port.
 
     Raises:

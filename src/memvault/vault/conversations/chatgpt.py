@@ -10,7 +10,7 @@ from memvault.vault.conversations.conversation import (
     Conversation,
     Malformed,
     conversation_of,
-    joined,
+    join_paragraphs,
     list_of,
 )
 
@@ -78,7 +78,7 @@ def _visible_text(message: dict[str, Any]) -> str:
         name = file.get("name") if isinstance(file, dict) else None
         if isinstance(name, str) and not str(file.get("mime_type", "")).startswith("image/"):
             parts.append(f"*(file: {name})*")
-    return joined(parts)
+    return join_paragraphs(parts)
 
 
 def _part_text(part: Any) -> str:

@@ -13,7 +13,7 @@ from memvault.vault.conversations.conversation import (
     Malformed,
     UnreadableEntry,
     conversation_of,
-    joined,
+    join_paragraphs,
     list_of,
     text_of,
     time_of,
@@ -53,7 +53,7 @@ def _message_text(message: dict[str, Any]) -> str:
             parts.append("*(pasted text)*")
         if isinstance(pasted, str) and pasted.strip():
             parts.append(fenced(pasted, "text"))
-    return joined(parts)
+    return join_paragraphs(parts)
 
 
 def project_documents(

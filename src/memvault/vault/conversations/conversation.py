@@ -22,7 +22,7 @@ _STARTS_A_BLOCK = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ConversationTurn:
     """One message, by the person or the assistant; ``text`` is Markdown."""
 
     is_person: bool
@@ -35,7 +35,7 @@ class Conversation:
     external_id: str
     title: str
     created: datetime  # UTC
-    turns: tuple[Turn, ...]
+    turns: tuple[ConversationTurn, ...]
 
     @property
     def id(self) -> str:
@@ -143,7 +143,7 @@ def conversation_of(
     Raises:
         Malformed: it has no id, no date or no messages with text.
     """
-    turns: list[Turn] = []
+    turns: list[ConversationTurn] = []
     times: list[datetime] = []
     for is_person, text, at in messages:
         if text:
@@ -162,11 +162,11 @@ def conversation_of(
     return Conversation(provider, external_id.strip(), checked_title, created, tuple(turns))
 
 
-def _add_turn(turns: list[Turn], is_person: bool, text: str) -> None:
+def _add_turn(turns: list[ConversationTurn], is_person: bool, text: str) -> None:
     """Add a message; consecutive messages of one side are one turn."""
     if turns and turns[-1].is_person == is_person:
         text = f"{turns.pop().text}\n\n{text}"
-    turns.append(Turn(is_person, text))
+    turns.append(ConversationTurn(is_person, text))
 
 
 def text_of(value: Any) -> str:
@@ -174,7 +174,7 @@ def text_of(value: Any) -> str:
     return storable_text(value).strip() if isinstance(value, str) else ""
 
 
-def joined(parts: list[str]) -> str:
+def join_paragraphs(parts: list[str]) -> str:
     """The non-blank parts of a message, as paragraphs."""
     return "\n\n".join(
         part.strip("\n").rstrip() for part in map(storable_text, parts) if part.strip()

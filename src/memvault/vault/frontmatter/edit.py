@@ -16,7 +16,7 @@ from memvault.vault.frontmatter.yaml_text import (
     flow_text,
     items_text,
     key_text,
-    malformed,
+    malformed_line,
     scalar_text,
 )
 
@@ -111,7 +111,7 @@ def _split(data: bytes) -> _Parts:
         header = match["header"].decode("utf-8")
     except UnicodeDecodeError as error:
         line = len(_NEWLINE.findall(match["header"][: error.start]))
-        raise malformed(line, "it is not UTF-8") from error
+        raise malformed_line(line, "it is not UTF-8") from error
     start, end = match.span("header")
     newline_text = match["newline"].decode()
     return _Parts(data[:start], header, data[end : match.end()], data[match.end() :], newline_text)
@@ -133,7 +133,7 @@ def _entry(header: str, key: str) -> Entry | None:
     entries = [entry for entry in find_entries(header) if entry.key == key]
     if len(entries) > 1:
         line = len(re.findall(r"\r\n|\n|\r", header[: entries[1].line]))
-        raise malformed(line, f"{key!r} appears twice")
+        raise malformed_line(line, f"{key!r} appears twice")
     return entries[0] if entries else None
 
 
@@ -269,7 +269,7 @@ def _verify(before: str, after: str, key: str, value: object, *, removed: bool =
     )
     if problem is not None or others_before != others_after or not is_set:
         line = next((entry.line for entry in find_entries(before) if entry.key == key), len(before))
-        raise malformed(
+        raise malformed_line(
             len(re.findall(r"\r\n|\n|\r", before[:line])),
             f"{key!r} cannot be changed alone, because other keys depend on its value",
         )

@@ -96,8 +96,8 @@ def lifecycle_and_project(frontmatter: dict[str, Any], path: str) -> tuple[Lifec
 
 
 def _by_key(frontmatter: dict[str, Any]) -> dict[str, Any]:
-    """The values by `key_of` their keys; of equal keys the first counts."""
-    return {key_of(key): value for key, value in reversed(frontmatter.items())}
+    """The values by `property_key` their keys; of equal keys the first counts."""
+    return {property_key(key): value for key, value in reversed(frontmatter.items())}
 
 
 def _fields_of(note: ParsedNote) -> dict[str, str]:
@@ -107,7 +107,9 @@ def _fields_of(note: ParsedNote) -> dict[str, str]:
     keys that occur twice, as these are of a line rather than of the note.
     """
     fields = [
-        field for field in note.fields if field.explicit and key_of(field.key) not in UNDERSTOOD
+        field
+        for field in note.fields
+        if field.explicit and property_key(field.key) not in UNDERSTOOD
     ]
     counts = Counter(field.key for field in fields)
     shown_links: dict[int, list[str]] = defaultdict(list)
@@ -123,7 +125,7 @@ def _fields_of(note: ParsedNote) -> dict[str, str]:
     return dict(islice(single, MAX_FIELDS))
 
 
-def key_of(name: str) -> str:
+def property_key(name: str) -> str:
     """A property's name for look-ups: "Created-At", "created at" and "created_at" are equal."""
     return _GAP.sub("_", name.strip().casefold())
 
@@ -232,7 +234,7 @@ def _date_of(note: ParsedNote, values: dict[str, Any]) -> datetime | None:
     """
     candidates = [values.get(key) for key in _HAPPENED_KEYS]
     for field in note.fields:
-        if key_of(field.key) in _HAPPENED_KEYS:
+        if property_key(field.key) in _HAPPENED_KEYS:
             candidates.append(field.value)
     stated = next((day for value in candidates if (day := read_date(value))), None)
     return (

@@ -67,16 +67,16 @@ def find_entries(source: str) -> list[Entry]:
     """
     try:
         if is_deep(source):
-            raise malformed(0, "it is nested too deeply")
+            raise malformed_line(0, "it is nested too deeply")
         return list(_entries(source))
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        raise malformed(mark.line if mark else 0, error.problem or "it is not YAML") from error
+        raise malformed_line(mark.line if mark else 0, error.problem or "it is not YAML") from error
     except yaml.YAMLError as error:
-        raise malformed(0, "it holds characters that YAML does not allow") from error
+        raise malformed_line(0, "it holds characters that YAML does not allow") from error
 
 
-def malformed(line: int, problem: str) -> MalformedFrontmatter:
+def malformed_line(line: int, problem: str) -> MalformedFrontmatter:
     """The error for a line of the header, counted from 0 after the opening fence."""
     number = line + 2
     return MalformedFrontmatter(
@@ -93,10 +93,10 @@ def _entries(source: str) -> Iterator[Entry]:
         first_event = next(events)
     if not isinstance(first_event, MappingStartEvent):
         if isinstance(first_event, ScalarEvent | AliasEvent | SequenceStartEvent):
-            raise malformed(_line(first_event), "it is not a list of `key: value` lines")
+            raise malformed_line(_line(first_event), "it is not a list of `key: value` lines")
         return
     if first_event.flow_style:
-        raise malformed(_line(first_event), "it is written in braces, not in lines")
+        raise malformed_line(_line(first_event), "it is written in braces, not in lines")
     for key in events:
         if isinstance(key, MappingEndEvent):
             break

@@ -56,10 +56,10 @@ def read_blocks(tokens: list[Token], body_line: int) -> Content:
         tokens: from `parse_markdown`; line maps count from 0 at the body's first line.
         body_line: the line of the file at which the body starts, counted from 1.
     """
-    return _Reader(tokens, body_line).read()
+    return _BlockReader(tokens, body_line).read()
 
 
-class _Reader:
+class _BlockReader:
     def __init__(self, tokens: list[Token], body_line: int) -> None:
         self._tokens = tokens
         self._body_line = body_line

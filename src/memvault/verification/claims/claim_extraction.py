@@ -45,11 +45,11 @@ _BACK_REFERENCE = re.compile(r"\b(?:that|this|it|which) (?:was|is|were)\b", re.I
 
 
 def claims_of(text: str, source: ClaimSource, find_names: FindNames) -> list[Claim]:
-    """The claims of a passage, without caching; see `Passage.claims`."""
-    return Passage(text, source, find_names).claims()
+    """The claims of a passage, without caching; see `PassageClaims.claims`."""
+    return PassageClaims(text, source, find_names).claims()
 
 
-class Passage:
+class PassageClaims:
     """A passage and its claims; each sentence is read when first needed.
 
     Args:
@@ -68,9 +68,9 @@ class Passage:
         return NoteContext(self._source, self._find_names)
 
     @cached_property
-    def _sentences(self) -> list[_Sentence]:
+    def _sentences(self) -> list[_ClaimSentence]:
         raw = sentences(self._text)
-        return [_Sentence(*pair) for pair in zip_longest(raw, raw[1:], fillvalue="")]
+        return [_ClaimSentence(*pair) for pair in zip_longest(raw, raw[1:], fillvalue="")]
 
     def claims(self, attribute_stems: frozenset[str] | None = None) -> list[Claim]:
         """The claims in the order of the text.
@@ -92,7 +92,7 @@ class Passage:
         ]
 
 
-class _Sentence:
+class _ClaimSentence:
     """A sentence and its claims.
 
     Args:
@@ -258,20 +258,22 @@ class Passages:
         self._find_names = names_in(names)
         self._lock = threading.Lock()
         # Each passage with the state of the names that it was read with.
-        self._cache: LRUCache[tuple[str, ClaimSource], tuple[Passage, int]] = LRUCache(max_cached)
+        self._cache: LRUCache[tuple[str, ClaimSource], tuple[PassageClaims, int]] = LRUCache(
+            max_cached
+        )
 
     def claims(
         self, text: str, source: ClaimSource, attribute_stems: frozenset[str] | None = None
     ) -> list[Claim]:
-        """The claims of a passage; see `Passage.claims`."""
+        """The claims of a passage; see `PassageClaims.claims`."""
         return self._passage(text, source).claims(attribute_stems)
 
-    def _passage(self, text: str, source: ClaimSource) -> Passage:
+    def _passage(self, text: str, source: ClaimSource) -> PassageClaims:
         state, key = self._names.state(), (text, source)
         with self._lock:
             passage, read_at = self._cache.get(key, (None, 0))
         if passage is None or (read_at != state and self._is_outdated(text, source, read_at)):
-            passage = Passage(text, source, self._find_names)
+            passage = PassageClaims(text, source, self._find_names)
         with self._lock:
             self._cache[key] = passage, state
         return passage

@@ -43,7 +43,7 @@ def is_own_day(day: date, memory: Memory) -> bool:
     )
 
 
-def origin_of(claim: Claim, memory: Memory | None) -> Origin:
+def origin_of_claim(claim: Claim, memory: Memory | None) -> Origin:
     """The origin of a claim of this memory."""
     if memory is None:
         return Origin(kind=OriginKind.MEMVAULT)
