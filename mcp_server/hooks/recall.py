@@ -13,7 +13,9 @@ from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from mcp_server.hooks.quotations import (
+from mcp_server.hooks.session_quotations import DECIDED, MAX_COMPARED, SessionQuotations
+from memvault.capture.extract import says_little
+from memvault.capture.quotations import (
     LASTING,
     Quotation,
     by_origin,
@@ -22,9 +24,7 @@ from mcp_server.hooks.quotations import (
     on_one_line,
     says_something,
 )
-from mcp_server.hooks.replaced_lines import replaced_last
-from mcp_server.hooks.session_quotations import DECIDED, MAX_COMPARED, SessionQuotations
-from memvault.capture.extract import says_little
+from memvault.capture.replaced_lines import replaced_last
 from memvault.capture.session_note import path_from
 from memvault.model.errors import MemvaultError
 from memvault.model.memory import Memory

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from mcp_server.hooks.quotations import PREFERENCES, Quotation, distinct, says_something
 from memvault.capture.extract import ItemKind
+from memvault.capture.quotations import PREFERENCES, Quotation, distinct, says_something
 from memvault.capture.session_note import FILES
 from memvault.model.errors import MemvaultError
 from memvault.model.memory import Memory

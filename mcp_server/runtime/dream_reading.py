@@ -12,11 +12,12 @@ import numpy.typing as npt
 from memvault.consolidation.dreams.links import GoOn
 from memvault.consolidation.dreams.phase import FoundAnswer, Phase, WalkedChain
 from memvault.consolidation.dreams.record import CitedSentence, DreamRecord
-from memvault.curation.operations.brief import Embed, key_facts
+from memvault.curation.operations.brief import key_facts
 from memvault.curation.tasks.questions import open_questions
 from memvault.model.batched import batched
 from memvault.model.change import TaskType
 from memvault.model.memory import Memory
+from memvault.model.note import Embed
 from memvault.model.search import Mode
 from memvault.reasoning.lead_sentences import LeadSentences
 

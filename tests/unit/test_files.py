@@ -484,6 +484,21 @@ def test_a_save_between_the_last_look_and_a_deletion_is_not_lost(
     assert {file.read_bytes() for file in tmp_path.iterdir()} == {b"theirs", later} - {None}
 
 
+def test_a_file_that_the_system_does_not_delete_stays_at_its_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vault = write(tmp_path, {"a.md": "mine"})
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EACCES, "in use")
+
+    monkeypatch.setattr(os, "unlink", refuse)
+    monkeypatch.setattr(Path, "unlink", refuse)
+    with pytest.raises(StorageError):
+        make_edit(vault, Edit("a.md", b"mine", None))
+    assert names_in(tmp_path) == ["a.md"] and vault.read("a.md") == b"mine"
+
+
 def test_a_full_disk_is_said_and_nothing_is_half_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from mcp_server.hooks.quotations import Quotation, of_excerpt, says_something
-from mcp_server.hooks.replaced_lines import replaced_last
+from memvault.capture.quotations import Quotation, of_excerpt, says_something
+from memvault.capture.replaced_lines import replaced_last
 from memvault.model.memory import Lifecycle, Memory
 from memvault.model.note import LineRange, Vector
 from memvault.search.excerpt import Excerpt

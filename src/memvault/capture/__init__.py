@@ -1,1 +1,1 @@
-"""Turns a client's transcript into a session note: reads, redacts, extracts, writes."""
+"""A client's session: its transcript as a note, and what hooks quote to it from notes."""

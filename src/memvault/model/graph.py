@@ -99,6 +99,8 @@ class EdgeOrigin(StrEnum):
 STATED = frozenset(
     (EdgeOrigin.LINK, EdgeOrigin.EMBED, EdgeOrigin.FIELD, EdgeOrigin.FRONTMATTER)
 )  # a person wrote these edges as links or relations
+NAMED_ORIGINS = frozenset((EdgeOrigin.FIELD, EdgeOrigin.FRONTMATTER))
+"""Of edges whose relation a person named."""
 
 
 @dataclass(frozen=True, slots=True)

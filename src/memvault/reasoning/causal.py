@@ -19,14 +19,13 @@ from memvault.model.graph import (
     CAUSED,
     CAUSING,
     EFFECT_FIELDS,
-    EdgeOrigin,
+    NAMED_ORIGINS,
     GraphEdge,
     relation_name,
 )
 from memvault.model.search import CausalLink
 from memvault.stores.graph_view import GraphView, edge_source, node_ref
 
-GIVEN = frozenset((EdgeOrigin.FIELD, EdgeOrigin.FRONTMATTER))
 MAX_LINKS = 20
 MAX_SENTENCES = 200  # most sentences naming a node that are read
 _DENIED = re.compile(
@@ -61,9 +60,11 @@ def _edges_about(node_id: str, edges: GraphView) -> Iterator[GraphEdge]:
     """The edges of a node, and the edges of sentences that name it before a causal verb."""
     touching = edges.of(node_id)
     yield from (
-        edge for edge in touching if _meaning(edge.relation, edge.origin in GIVEN) is not None
+        edge
+        for edge in touching
+        if _meaning(edge.relation, edge.origin in NAMED_ORIGINS) is not None
     )
-    naming = (e for e in touching if e.target == node_id and e.origin not in GIVEN)
+    naming = (e for e in touching if e.target == node_id and e.origin not in NAMED_ORIGINS)
     for edge in islice(naming, MAX_SENTENCES):
         for following in edges.stated_by(edge.source):
             is_after = following.line == edge.line and following.place > edge.place
@@ -77,7 +78,7 @@ def causal_link(edge: GraphEdge, edges: GraphView) -> CausalLink | None:
     if forward is None:
         return None
     start = edge.source
-    if edge.origin not in GIVEN:
+    if edge.origin not in NAMED_ORIGINS:
         start = _subject(edge, edges.stated_by(edge.source)) or start
     ends = (start, edge.target) if forward else (edge.target, start)
     if ends[0] == ends[1]:
@@ -90,7 +91,7 @@ def causal_link(edge: GraphEdge, edges: GraphView) -> CausalLink | None:
 
 def direction(edge: GraphEdge) -> bool | None:
     """True if the edge's start is the cause, False if its end is, None if it is not causal."""
-    given = edge.origin in GIVEN
+    given = edge.origin in NAMED_ORIGINS
     forward = _meaning(edge.relation, given)
     return None if forward is None or (not given and _DENIED.search(edge.sentence)) else forward
 

@@ -16,6 +16,7 @@ from itertools import combinations
 from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.graph import (
     ABOUT,
+    NAMED_ORIGINS,
     OPPOSING,
     SINGLE_VALUED,
     SUPERSEDED,
@@ -26,7 +27,6 @@ from memvault.model.graph import (
 from memvault.model.memory import Memory, MemoryOf
 from memvault.model.search import Conflict, ConflictSide
 from memvault.model.verification import ConflictKind
-from memvault.reasoning.causal import GIVEN
 from memvault.stores.graph_view import GraphView, node_ref
 from memvault.text.words import name_key
 
@@ -79,7 +79,9 @@ def stated_conflict(edge: GraphEdge, edges: GraphView) -> Conflict | None:
     if name not in OPPOSING and name not in SUPERSEDING and name not in SUPERSEDED:
         return None
     node = edges.node(edge.source)
-    if edge.origin not in GIVEN and not _has_note_as_subject(edge, node.name if node else ""):
+    if edge.origin not in NAMED_ORIGINS and not _has_note_as_subject(
+        edge, node.name if node else ""
+    ):
         return None
     stating = ConflictSide(
         node_ref(edge.source, edges), edge.sentence, node.path if node else None, edge.line
@@ -115,7 +117,7 @@ def triples_of(memory: Memory, edges: GraphView) -> Iterator[Triple]:
 
     The subject is the note itself, by title and aliases, unless a field (``about::``) names one.
     """
-    stated = [edge for edge in edges.stated_by(memory.id) if edge.origin in GIVEN]
+    stated = [edge for edge in edges.stated_by(memory.id) if edge.origin in NAMED_ORIGINS]
     subjects = _subjects(memory, stated, edges)
     values: dict[str, dict[str, Triple]] = defaultdict(dict)
     for edge in stated:
@@ -178,7 +180,7 @@ def different_values(
 def _have_same_subject(first: Memory, second: Memory, edges: GraphView) -> bool:
     """Whether two notes that share a title or a subject's name are about the same subject."""
     if any(
-        relation_name(edge.relation) in ABOUT and edge.origin in GIVEN
+        relation_name(edge.relation) in ABOUT and edge.origin in NAMED_ORIGINS
         for memory in (first, second)
         for edge in edges.stated_by(memory.id)
     ):

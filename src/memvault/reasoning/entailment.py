@@ -13,10 +13,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import islice
 
-from memvault.model.graph import BROADER, NARROWER, EdgeOrigin, GraphEdge, NodeKind, relation_name
+from memvault.model.graph import (
+    BROADER,
+    NAMED_ORIGINS,
+    NARROWER,
+    EdgeOrigin,
+    GraphEdge,
+    NodeKind,
+    relation_name,
+)
 from memvault.model.memory import Memory, MemoryOf
 from memvault.model.search import EntailmentCone, Related
-from memvault.reasoning.causal import GIVEN
 from memvault.stores.graph_view import GraphView, edge_source, folder_of, node_ref
 
 MAX_ENTRIES = 5  # in each direction
@@ -73,7 +80,7 @@ def _add_related(
     other = edge.target if is_outgoing else edge.source
     name = relation_name(edge.relation)
     why = ""
-    if (edge.origin in GIVEN or " " in name) and (name in BROADER or name in NARROWER):
+    if (edge.origin in NAMED_ORIGINS or " " in name) and (name in BROADER or name in NARROWER):
         is_general, why = is_outgoing == (name in BROADER), edge.relation
     elif is_listed(edge) and is_index(edge.source, edges):
         is_general, why = not is_outgoing, "listed"

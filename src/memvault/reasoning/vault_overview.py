@@ -7,10 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from memvault.model.graph import EdgeOrigin, NodeKind
+from memvault.model.graph import NAMED_ORIGINS, EdgeOrigin, NodeKind
 from memvault.model.memory import Memory
 from memvault.model.search import NodeRef
-from memvault.reasoning.causal import GIVEN
 from memvault.stores.graph_view import GraphView
 
 MAX_SHOWN = 20  # entries of each list
@@ -89,7 +88,7 @@ def _concepts_and_relations(
     for edge in edges.all():
         if edge.origin is not EdgeOrigin.TAG:
             sources[edge.target].add(edge.source)
-        if edge.origin in GIVEN and edge.relation.casefold() != PROJECT:
+        if edge.origin in NAMED_ORIGINS and edge.relation.casefold() != PROJECT:
             relations.append(edge.relation)
     nodes = {node.id: node for node in edges.nodes() if node.kind not in _LISTED_SEPARATELY}
     best = sorted(nodes.keys() & sources.keys(), key=lambda key: (-len(sources[key]), key))

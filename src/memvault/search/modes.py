@@ -14,10 +14,12 @@ import numpy.typing as npt
 
 from memvault.model.search import Mode, Tuning
 
-Floats = npt.NDArray[np.float32]
+Floats32 = npt.NDArray[np.float32]
 
 
-def diverse(relevance: Sequence[float], vectors: Floats, count: int, diversity: float) -> list[int]:
+def diverse(
+    relevance: Sequence[float], vectors: Floats32, count: int, diversity: float
+) -> list[int]:
     """Indexes of ``count`` items by maximal marginal relevance, best first.
 
     Each next item has the greatest ``(1 - diversity) * relevance - diversity * nearest``, where

@@ -29,7 +29,7 @@ from memvault.search.calibration import (
     text_with_properties,
 )
 from memvault.search.candidates import BEST_NOTES, CandidateFinder
-from memvault.search.modes import PLANS, Floats, detect_mode, diverse
+from memvault.search.modes import PLANS, Floats32, detect_mode, diverse
 from memvault.search.notices import (
     UNSURE,
     incomplete_list_notice,
@@ -368,7 +368,7 @@ class Searcher:
         order = diverse([hit.confidence for hit in hits], vectors, count, diversity)
         return [hits[k] for k in order]
 
-    def _nearest_passages(self, query: str, ids: Sequence[str]) -> Floats:
+    def _nearest_passages(self, query: str, ids: Sequence[str]) -> Floats32:
         """(n, dim): for each memory the vector of its passage nearest to the question."""
         query_vector = self._embedder.embed_query(query)
         passages = self._vectors.vectors(ids, ChunkSize.PASSAGE)

@@ -95,15 +95,13 @@ def _written_wikilinks(text: str) -> Iterator[WrittenLink]:
     while position >= 0:
         if parsed := read_wikilink(text, position):
             link, is_embed = parsed[0], text.endswith("!", 0, position)
-            yield from {
-                WrittenLink(
-                    quotes.unescaped(link.target),
-                    None if link.subpath is None else quotes.unescaped(link.subpath),
-                    is_embed,
-                )
-                for quotes in _ALL_QUOTES
-            }
+            yield from {_as_written(link, quotes, is_embed=is_embed) for quotes in _ALL_QUOTES}
         position = text.find("[[", position + 1)
+
+
+def _as_written(link: Wikilink, quotes: YamlQuotes, *, is_embed: bool) -> WrittenLink:
+    subpath = None if link.subpath is None else quotes.unescaped(link.subpath)
+    return WrittenLink(quotes.unescaped(link.target), subpath, is_embed)
 
 
 def _may_lead_elsewhere(dest: str, redirect: Redirect, attached: Attached) -> bool:
@@ -170,12 +168,7 @@ class _Rewriter:
         quotes = (
             YamlQuotes.before(section[: match.start()]) if self._is_property(line) else NO_QUOTES
         )
-        written_link = WrittenLink(
-            quotes.unescaped(link.target),
-            None if link.subpath is None else quotes.unescaped(link.subpath),
-            bool(match["embed"]),
-        )
-        new_target = self._redirect(written_link)
+        new_target = self._redirect(_as_written(link, quotes, is_embed=bool(match["embed"])))
         if new_target is None or new_target.name is None:
             return written, end
         name, subpath = quotes.escaped(new_target.name), quotes.escaped(new_target.subpath or "")

@@ -86,10 +86,10 @@ def replace(temporary: Path, target: Path) -> None:
     sync_folder(target.parent)
 
 
-def _with_retries(rename: Callable[[], object]) -> None:
+def _with_retries(call: Callable[[], object]) -> None:
     for attempt in range(_SHARING_RETRIES):
         try:
-            rename()
+            call()
             return
         except PermissionError:
             # Windows refuses while an indexer or a virus scanner has the file open.
@@ -142,16 +142,15 @@ def delete_unchanged(target: Path, before: bytes) -> bool:
     """
     temporary = target.with_name(f"{TEMPORARY_PREFIX}{uuid4().hex}{TEMPORARY_SUFFIX}")
     move(target, temporary)
-    is_unchanged = False
     try:
         is_unchanged = temporary.read_bytes() == before
+        if is_unchanged:
+            _with_retries(temporary.unlink)
+            sync_folder(target.parent)
     finally:
-        if not is_unchanged:
+        if temporary.exists():
             with contextlib.suppress(FileExistsError):
                 move(temporary, target)
-    if is_unchanged:
-        temporary.unlink()
-        sync_folder(target.parent)
     return is_unchanged
 
 

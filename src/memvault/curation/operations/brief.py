@@ -15,7 +15,6 @@ from enum import StrEnum
 from uuid import uuid4
 
 import numpy as np
-import numpy.typing as npt
 
 from memvault.curation.changes.forgetting import stage_forgetting
 from memvault.curation.changes.staging import Staging
@@ -23,6 +22,7 @@ from memvault.curation.targets import Target
 from memvault.model.errors import InvalidParams
 from memvault.model.memory import Lifecycle, Memory
 from memvault.model.moments import iso_utc
+from memvault.model.note import Embed
 from memvault.search.modes import diverse
 from memvault.vault.compose import compose_note
 from memvault.vault.file_names import safe_name
@@ -33,8 +33,6 @@ FACTS = 16
 VARIETY = 0.4  # weight of novelty against centrality in maximal marginal relevance
 MIN_WORDS, MAX_CHARS = 4, 400  # length of a sentence that can be a key fact
 MAX_SENTENCES = 400  # compared sentences; of more, only every second, third, … is
-
-Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
 
 
 @dataclass(frozen=True, slots=True)

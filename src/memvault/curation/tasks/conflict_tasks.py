@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from memvault.curation.targets import names_of_memory
 from memvault.curation.tasks.note_tasks import remarks
 from memvault.model.change import CurationTask, Priority, TaskAction, TaskType
 from memvault.model.graph import SUPERSEDED, relation_name
-from memvault.model.memory import Memory
+from memvault.model.memory import Memory, MemoryOf
 from memvault.model.search import Conflict
 from memvault.model.verification import ConflictKind
 from memvault.reasoning.conflicts import (
@@ -22,8 +22,6 @@ from memvault.stores.graph_view import GraphView
 from memvault.text.words import name_key
 from memvault.vault.links import wikilink
 from memvault.verification.claims.claim_sources import is_outdating
-
-MemoryOf = Callable[[str], Memory | None]
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from datetime import datetime
 
 from memvault.model.change import CurationTask
-from memvault.model.memory import Memory
+from memvault.model.memory import MemoryOf
 from memvault.vault.journal import Actor, Journal, JournalEntry
 
 DISMISSED, REOPENED = "task_left", "task_taken_up"
-
-MemoryOf = Callable[[str], Memory | None]
 
 
 class DismissedTasks:

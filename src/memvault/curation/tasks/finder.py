@@ -11,7 +11,6 @@ import numpy as np
 from memvault.cognition.similarity_index import SimilarityIndex
 from memvault.cognition.vector_rows import Rows
 from memvault.curation.tasks.conflict_tasks import (
-    MemoryOf,
     NoteStatements,
     conflict_tasks,
     note_statements,
@@ -32,7 +31,7 @@ from memvault.curation.tasks.note_tasks import (
 )
 from memvault.model.change import CurationTask
 from memvault.model.errors import MemvaultError
-from memvault.model.memory import Memory
+from memvault.model.memory import Memory, MemoryOf
 from memvault.reasoning.conflicts import stated_conflicts
 from memvault.stores.graph_view import GraphView
 from memvault.vault.session_lines import is_captured

@@ -15,6 +15,7 @@ from functools import lru_cache
 from memvault.model.graph import (
     HINDERED,
     HINDERING,
+    NAMED_ORIGINS,
     NEEDED,
     NEEDING,
     SUPPORTED,
@@ -26,7 +27,7 @@ from memvault.model.graph import (
 from memvault.model.memory import Memory, MemoryOf
 from memvault.model.verification import ConflictKind
 from memvault.reasoning.bayes.source_weights import belief, moment_of, recency, weight
-from memvault.reasoning.causal import GIVEN, causal_link
+from memvault.reasoning.causal import causal_link
 from memvault.reasoning.conflicts import stated_conflict
 from memvault.stores.graph_view import GraphView
 
@@ -139,7 +140,11 @@ class Influences:
         meaning = _meaning(edge.relation)
         if meaning is None and edge.origin in (EdgeOrigin.TAG, EdgeOrigin.MENTION):
             return None
-        if meaning is not None and edge.origin in GIVEN and meaning in ("supports", "supported"):
+        if (
+            meaning is not None
+            and edge.origin in NAMED_ORIGINS
+            and meaning in ("supports", "supported")
+        ):
             ends = (edge.source, edge.target)
             cause, effect = ends if meaning == "supports" else ends[::-1]
             return cause, effect, Kind.RAISES, True

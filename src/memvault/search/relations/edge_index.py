@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from memvault.model.graph import EdgeOrigin, GraphEdge, NodeKind
+from memvault.model.graph import NAMED_ORIGINS, EdgeOrigin, GraphEdge, NodeKind
 from memvault.model.memory import Memory
 from memvault.search.relations.edge_templates import MASK, TITLE_STEP, steps_of
 from memvault.search.relations.note_words import kind_word, title_without_names
@@ -23,7 +23,7 @@ from memvault.search.relations.step_graph import (
     NO_DAY,
     NO_KIND,
     Flags,
-    Floats,
+    Floats32,
     Ints,
     StepGraph,
 )
@@ -32,13 +32,11 @@ from memvault.stores.graph_view import GraphChange, GraphView
 from memvault.text.stems import stems
 from memvault.text.words import name_key
 
-# Of edges whose relation a person named.
-_NAMED_ORIGINS = frozenset((EdgeOrigin.FIELD, EdgeOrigin.FRONTMATTER))
 _COLUMNS = 6  # target, whole step, local step, sentence, listed, number within the note
 SPARE_TEXTS = 1_000  # texts of removed edges that may stay
 
 
-Embed = Callable[[Sequence[str]], Floats]
+Embed = Callable[[Sequence[str]], Floats32]
 
 
 def least_repetitions(notes: int) -> int:
@@ -83,14 +81,14 @@ class _Texts:
     embed: Embed
     numbers: dict[str, int] = field(default_factory=dict)
     postings: dict[str, array[int]] = field(default_factory=dict)
-    vectors: Floats | None = None
+    vectors: Floats32 | None = None
     filled: int = 0
 
     def number(self, text: str) -> int:
         """The number of a text, which is added if it is new."""
         return self.numbers.setdefault(text, len(self.numbers))
 
-    def fill(self) -> Floats:
+    def fill(self) -> Floats32:
         """Add vectors and stems of the texts that have none; returns all vectors."""
         new_texts = list(self.numbers)[self.filled :]
         vectors = self.embed(new_texts)
@@ -258,7 +256,7 @@ class EdgeIndex:
         self._nodes.title_texts[number] = self._texts.number(
             title_without_names(memory.title, edges)
         )
-        named_edges = (edge for edge in edges if edge.origin in _NAMED_ORIGINS)
+        named_edges = (edge for edge in edges if edge.origin in NAMED_ORIGINS)
         self._relations[number] = tuple({edge.relation.lower() for edge in named_edges})
 
     def _without_unused_texts(self, graph: StepGraph) -> StepGraph:

@@ -22,7 +22,7 @@ from memvault.text.phrase_vectors import PhraseVectors
 from memvault.text.stems import stem
 from memvault.text.words import composed, name_key
 
-Floats = npt.NDArray[np.float32]
+Floats32 = npt.NDArray[np.float32]
 People = Callable[[Sequence[str]], list[bool]]
 
 # Measured on vaults of several domains, as all weights of relation search.
@@ -72,7 +72,7 @@ class KindReading:
         named: whether the term's noun names a kind of note.
     """
 
-    weights: Floats
+    weights: Floats32
     named: bool
 
 
@@ -91,7 +91,7 @@ class Kinds:
         self,
         words: Sequence[str],
         has_notes: Sequence[bool],
-        vectors: Floats,
+        vectors: Floats32,
         people: Callable[[], Sequence[float]],
     ) -> None:
         self._words = words
@@ -100,7 +100,7 @@ class Kinds:
         self._share_of_people = people
 
     @cached_property
-    def _people(self) -> Floats:
+    def _people(self) -> Floats32:
         is_person = [word == NodeKind.PERSON for word in self._words]
         return np.maximum(np.array(self._share_of_people(), np.float32), is_person)
 
@@ -124,7 +124,7 @@ class Kinds:
         needs_none = term.named or term.is_question_word or term.person
         return not needs_none and not (self.named_by(term.text) & self._has_notes).any()
 
-    def read(self, term: Term, vector: Floats | None) -> KindReading:
+    def read(self, term: Term, vector: Floats32 | None) -> KindReading:
         """The kinds that a term may mean.
 
         Args:
@@ -149,9 +149,9 @@ class Kinds:
         weights = np.exp((cosines - best_cosine) / KIND_SPREAD)
         return KindReading(np.maximum(weights, OTHER_KIND).astype(np.float32), True)
 
-    def nearness(self, vector: Floats) -> Floats:
+    def nearness(self, vector: Floats32) -> Floats32:
         """How near each kind's word is in meaning, (n_kinds,)."""
-        cosines: Floats = self._vectors @ vector
+        cosines: Floats32 = self._vectors @ vector
         return cosines
 
 

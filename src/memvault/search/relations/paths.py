@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memvault.search.relations.edge_templates import MASK
-from memvault.search.relations.step_graph import Flags, Floats, Ints, StepGraph
+from memvault.search.relations.step_graph import Flags, Floats32, Ints, StepGraph
 from memvault.text.phrase_vectors import PhraseVectors
 from memvault.text.stems import stem
 
@@ -206,7 +206,7 @@ class PathFinder:
         self._phrases = np.stack([vector_of[phrase] for phrase in words.phrases])
         self._compare(vector_of.get(words.answer_kind))
 
-    def _compare(self, answer_kind: Floats | None) -> None:
+    def _compare(self, answer_kind: Floats32 | None) -> None:
         """Compare the question's words with the texts of relations and with kinds of notes."""
         graph, question = self._graph, self._words
         is_note_kind = np.zeros(len(graph.kinds), np.bool_)
@@ -327,7 +327,7 @@ class PathFinder:
 
     # -- weighing -------------------------------------------------------------------------------
 
-    def _features(self, level: _Level, paths: Ints) -> dict[str, Floats]:
+    def _features(self, level: _Level, paths: Ints) -> dict[str, Floats32]:
         """The features that distinguish intended paths from others, (n_paths,) each."""
         texts, kinds = level.texts[paths], level.kinds[paths]
         length = texts.shape[1]
@@ -351,7 +351,7 @@ class PathFinder:
             "three": np.full(len(paths), length == 3, np.float32),
         }
 
-    def _apart(self, texts: Ints) -> Floats:
+    def _apart(self, texts: Ints) -> Floats32:
         """How well each step fits words of its own, which do not overlap another step's.
 
         Every choice of one of the best spans for each step is an entry of an array with an axis
@@ -369,7 +369,7 @@ class PathFinder:
             for earlier in range(k):
                 overlaps = self._overlap[spans[None, :, :, k], spans[:, None, :, earlier]]
                 total = total - _OVERLAP_LOSS / length * along(overlaps, earlier, k)
-        best: Floats = np.asarray(total, np.float32).reshape(-1, count).max(axis=0)
+        best: Floats32 = np.asarray(total, np.float32).reshape(-1, count).max(axis=0)
         return best
 
     def _scores(self, level: _Level, paths: Ints) -> list[float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from memvault.search.relations.question import Phrase
-from memvault.search.relations.step_graph import Floats, StepGraph
+from memvault.search.relations.step_graph import Floats32, StepGraph
 
 # The fit of a step is its cosine to the phrase plus SHARED.
 SHARED = 0.25  # added if a step has all word stems of the phrase; less for a part of them
@@ -20,12 +20,12 @@ class PhraseFit:
         similar: by wording of a phrase, its similarity to every step text, (n_texts,).
     """
 
-    def __init__(self, graph: StepGraph, similar: dict[str, Floats]) -> None:
+    def __init__(self, graph: StepGraph, similar: dict[str, Floats32]) -> None:
         self._graph = graph
         self._similar = similar
-        self._of_edges: dict[tuple[Phrase, bool], Floats] = {}
+        self._of_edges: dict[tuple[Phrase, bool], Floats32] = {}
 
-    def of_edges(self, phrase: Phrase, *, single: bool) -> Floats:
+    def of_edges(self, phrase: Phrase, *, single: bool) -> Floats32:
         """How well each edge states a phrase, (n_edges,).
 
         Args:
@@ -38,14 +38,14 @@ class PhraseFit:
             self._of_edges[key] = fit - LISTED * graph.listed if single else fit
         return self._of_edges[key]
 
-    def _of_texts(self, phrase: Phrase) -> Floats:
+    def _of_texts(self, phrase: Phrase) -> Floats32:
         """How well each step text states a phrase, (n_texts,).
 
         Half counts the most similar wording of the phrase, half the mean of all; shared word stems
         add to both.
         """
         wordings = np.stack([self._similar[wording] for wording in phrase.wordings])
-        fit: Floats = 0.5 * wordings.max(axis=0) + 0.5 * wordings.mean(axis=0)
+        fit: Floats32 = 0.5 * wordings.max(axis=0) + 0.5 * wordings.mean(axis=0)
         for stem in phrase.stems:
             fit[self._graph.texts_with(stem)] += SHARED / len(phrase.stems)
         return fit

@@ -18,7 +18,7 @@ from memvault.search.relations.lexicon import Lexicon
 from memvault.search.relations.paths import MAX_LENGTH, PathFinder, QuestionWords, reached_nodes
 from memvault.search.relations.question import Question, relation_phrase
 from memvault.search.relations.solving import End, Solution, Solver, texts_of
-from memvault.search.relations.step_graph import Floats, StepGraph
+from memvault.search.relations.step_graph import Floats32, StepGraph
 from memvault.search.relations.traversal import Steps, Traversal
 from memvault.search.relations.values import StatedValue, ValueFinder
 from memvault.search.scope import MemoryLookup, in_scope
@@ -242,7 +242,7 @@ class Inquiry:
         self._vectors.begin(texts)
         return lambda: self._solution(self._vectors.of(texts), all_values)
 
-    def _solution(self, vectors: Mapping[str, Floats], all_values: bool) -> Solution | None:
+    def _solution(self, vectors: Mapping[str, Floats32], all_values: bool) -> Solution | None:
         wordings = {
             wording
             for reading in self._readings
@@ -267,7 +267,7 @@ class Inquiry:
         )
         return solver.best(self._readings)
 
-    def _similar(self, wordings: dict[str, Floats]) -> dict[str, Floats]:
+    def _similar(self, wordings: dict[str, Floats32]) -> dict[str, Floats32]:
         """How near every step text is to each phrase, (n_texts,), in one product."""
         if not wordings:
             return {}

@@ -10,7 +10,7 @@ import numpy as np
 from memvault.model.note import Vector
 from memvault.search.relations.lexicon import KindReading, Kinds
 from memvault.search.relations.question import Phrase, Question, Relation, Term, relation_phrase
-from memvault.search.relations.step_graph import Floats, StepGraph
+from memvault.search.relations.step_graph import Floats32, StepGraph
 from memvault.search.relations.traversal import (
     IS_RIGHT_KIND,
     LEAST_SCORE,
@@ -33,8 +33,8 @@ def narrow(
     state: State,
     term: Term,
     *,
-    kinds: Floats,
-    topic: Floats,
+    kinds: Floats32,
+    topic: Floats32,
 ) -> None:
     """Lower the scores of results whose titles fit the modifiers less.
 
@@ -63,7 +63,7 @@ def narrow(
     state.score[nodes] *= (MIN_TOPIC_FACTOR + (1.0 - MIN_TOPIC_FACTOR) * fit).astype(np.float32)
 
 
-def _centred(vectors: Floats, mean: Floats | float) -> Floats:
+def _centred(vectors: Floats32, mean: Floats32 | float) -> Floats32:
     """The differences of the vectors from the mean, normalised."""
     differences = vectors - mean
     lengths = np.linalg.norm(differences, axis=1, keepdims=True)
@@ -244,7 +244,7 @@ class Solver:
     def _named_state(self, term: Term) -> State:
         return self._traversal.named(self._named_nodes(term))
 
-    def _kinds_of(self, term: Term) -> Floats:
+    def _kinds_of(self, term: Term) -> Floats32:
         """Weight 1 for the kinds of the nodes that a term names, (n_kinds,)."""
         weights = np.zeros(len(self._graph.kinds), np.float32)
         weights[self._graph.kind_of[self._named_nodes(term)]] = 1.0

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-Floats = npt.NDArray[np.float32]
+Floats32 = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int32]
 Flags = npt.NDArray[np.bool_]
 Places = npt.NDArray[np.int64]
@@ -40,7 +40,7 @@ class StepGraph:
     entities_of_name: dict[str, tuple[int, ...]]  # nodes without a note, by the key of their name
 
     texts: Sequence[str]  # of steps and titles
-    vectors: Floats  # of the texts, (n_texts, dim), normalised
+    vectors: Floats32  # of the texts, (n_texts, dim), normalised
     postings: dict[str, array[int]]  # texts by the stems of their words
 
     source: Ints

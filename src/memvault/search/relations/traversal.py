@@ -17,7 +17,7 @@ import numpy as np
 from memvault.search.relations.lexicon import WRONG_KIND
 from memvault.search.relations.phrase_fit import PhraseFit
 from memvault.search.relations.question import Phrase
-from memvault.search.relations.step_graph import NO_DAY, Flags, Floats, Ints, Places, StepGraph
+from memvault.search.relations.step_graph import NO_DAY, Flags, Floats32, Ints, Places, StepGraph
 from memvault.search.times.time_spans import Span
 
 # A step of a chain: the number of an edge, or -1 - k for the k-th value that a note states.
@@ -63,7 +63,7 @@ class State:
         alternatives: the nearest steps of chains about as good.
     """
 
-    score: Floats
+    score: Floats32
     steps: dict[int, Steps] = field(default_factory=dict)
     alternatives: dict[int, list[int]] = field(default_factory=dict)
 
@@ -80,10 +80,10 @@ class Joint:
         times: when it holds, if the question says so.
     """
 
-    child_kinds: Floats
-    parent_kinds: Floats
-    fit: Floats
-    middle_fit: Floats
+    child_kinds: Floats32
+    parent_kinds: Floats32
+    fit: Floats32
+    middle_fit: Floats32
     loose: bool
     times: Span | None = None
 
@@ -106,7 +106,7 @@ class _Moves:
     middle: Ints  # -1 where there is none
     first: Ints
     second: Ints  # -1 where there is none
-    value: Floats
+    value: Floats32
 
 
 class Traversal:
@@ -124,7 +124,7 @@ class Traversal:
         self,
         graph: StepGraph,
         usable: Flags,
-        similar: dict[str, Floats],
+        similar: dict[str, Floats32],
         max_hops: int,
         *,
         all_values: bool = True,
@@ -135,7 +135,7 @@ class Traversal:
         self._max_hops = max_hops
         self._all_values = all_values
 
-    def start(self, kinds: Floats) -> State:
+    def start(self, kinds: Floats32) -> State:
         """Every usable node, scored by its kind."""
         return State(kinds[self._graph.kind_of] * self._usable)
 
@@ -221,7 +221,7 @@ class Traversal:
         out_edges: _OutEdges,
         *,
         one_suffices: bool,
-    ) -> tuple[Places, Ints, Ints, Floats]:
+    ) -> tuple[Places, Ints, Ints, Floats32]:
         """Position of the first edge, second edge, node beyond and fit of moves over two edges."""
         graph, fit = self._graph, joint.fit
         origin, edge, middle = out_edges.origin, out_edges.edge, out_edges.target
@@ -280,7 +280,7 @@ class Traversal:
         graph = self._graph
         return frozenset((node, *graph.source[edges].tolist(), *graph.target[edges].tolist()))
 
-    def _in_time(self, moves: _Moves, times: Span) -> Floats:
+    def _in_time(self, moves: _Moves, times: Span) -> Floats32:
         """Factor of each move, by whether one of its nodes is of that time."""
         middle = np.where(moves.middle < 0, moves.parent, moves.middle)
         days = [self._graph.day[nodes] for nodes in (moves.parent, moves.child, middle)]
@@ -342,7 +342,7 @@ class Traversal:
         return reached, best
 
     def _add_linked_values(
-        self, reached: State, child: State, scores: Floats, out_edges: _OutEdges
+        self, reached: State, child: State, scores: Floats32, out_edges: _OutEdges
     ) -> None:
         """Add to the nodes reached those at the other ends of edges.
 

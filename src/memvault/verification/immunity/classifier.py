@@ -22,7 +22,7 @@ BUCKETS = 8192  # into which words and pairs of words are hashed
 _FILE = Path(__file__).with_name("classifier.npy")
 _WORD = re.compile(r"\w+")
 
-Floats = npt.NDArray[np.float32]
+Floats32 = npt.NDArray[np.float32]
 
 
 def buckets(folded: str) -> list[int]:
@@ -36,8 +36,8 @@ def buckets(folded: str) -> list[int]:
 class Classifier:
     """The weights of the regression: ``vector`` (384,) float32, ``words`` (BUCKETS,) float32."""
 
-    vector: Floats
-    words: Floats
+    vector: Floats32
+    words: Floats32
     bias: float
 
     @classmethod
@@ -51,6 +51,6 @@ class Classifier:
         """The log-odds that the words alone add. Takes microseconds."""
         return float(self.words[buckets(folded)].sum())
 
-    def of_vectors(self, vectors: Floats) -> Sequence[float]:
+    def of_vectors(self, vectors: Floats32) -> Sequence[float]:
         """The log-odds that each of the vectors, (n, 384), adds, with the bias."""
         return [float(log_odds) for log_odds in vectors @ self.vector + self.bias]

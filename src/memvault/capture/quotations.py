@@ -6,7 +6,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from mcp_server.middleware.origin_marks import origin_shown
 from memvault.capture.extract import MASKED_WORDS
 from memvault.model.memory import Memory
 from memvault.model.newer_claim import NewerClaim
@@ -86,8 +85,10 @@ class Quotation:
 
     def _claim(self) -> str:
         """The claimant, if the person neither wrote nor confirmed the words; else empty."""
-        lines = list(self.lines) if self.lines else None
-        origin = self.origin or origin_shown(self.memory, lines)
+        provenance = self.memory.provenance
+        origin = self.origin or (
+            provenance.of_lines(LineRange(*self.lines)) if self.lines else provenance.claimant
+        )
         if origin.is_person or self.memory.verified:
             return ""
         return f", claimed by {' '.join(origin.writer.split())[:60]}"

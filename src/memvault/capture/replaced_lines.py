@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from mcp_server.hooks.quotations import EARLIER, LASTING, PREFERENCES, Quotation, distinct
 from memvault.capture.extract import content_words
+from memvault.capture.quotations import EARLIER, LASTING, PREFERENCES, Quotation, distinct
 from memvault.model.note import Vector
 from memvault.text.replacements import replaced_choices
 from memvault.vault.session_lines import without_speaker
