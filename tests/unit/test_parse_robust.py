@@ -73,6 +73,17 @@ def test_utf16_is_read_and_said() -> None:
     assert "UTF-16" in note.warnings[0]
 
 
+def test_a_key_that_the_frontmatter_repeats_is_reported_with_its_lines() -> None:
+    note = parse_note("n.md", b"---\nrating: 4\ntags: [a]\n'rating': 2\n---\nSoup\n")
+    assert note.frontmatter["rating"] == 2
+    assert note.warnings == (
+        "the frontmatter has 'rating' in lines 2 and 4, and only the value in line 4 is read; "
+        "keep one of them",
+    )
+    nested = b"---\na:\n  name: x\nb:\n  name: y\nc: |\n  a: 1\n  a: 2\n---\n"
+    assert parse_note("n.md", nested).warnings == ()
+
+
 @pytest.mark.parametrize(
     "data", [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", bytes(range(32)) * 20, b"text\0text"]
 )

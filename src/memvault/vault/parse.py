@@ -96,6 +96,7 @@ def parse_note(path: str, data: bytes, *, max_bytes: int = MAX_NOTE_BYTES) -> Pa
     if path.lower().endswith(PDF):
         return _parsed_pdf(path, text, content_hash(data), warnings)
     frontmatter = read_frontmatter(text)
+    warnings += _repeated_keys(frontmatter)
     content = read_blocks(parse_markdown(text[frontmatter.body_start :]), frontmatter.body_line)
     if content.too_deep:
         warnings += ("text nested deeper than 50 levels is not indexed",)
@@ -160,6 +161,14 @@ def stem_of(path: str) -> str:
 def name_of(path: str) -> str:
     """The name of the Logseq page in the file, or the file's stem."""
     return page_name(path) or stem_of(path)
+
+
+def _repeated_keys(frontmatter: Frontmatter) -> tuple[str, ...]:
+    return tuple(
+        f"the frontmatter has {key!r} in lines {', '.join(map(str, lines[:-1]))} and {lines[-1]}, "
+        f"and only the value in line {lines[-1]} is read; keep one of them"
+        for key, lines in frontmatter.repeated.items()
+    )
 
 
 def _frontmatter_links(frontmatter: Frontmatter) -> list[Link]:

@@ -111,6 +111,7 @@ class Frontmatter:
         body_start: offset of the first character after the frontmatter.
         body_line: line of that character, counted from 1.
         problem: why the YAML could not be read completely.
+        repeated: the lines of the note with the same key, by key; the last value counts.
     """
 
     values: dict[str, Any] = field(default_factory=dict)
@@ -118,6 +119,7 @@ class Frontmatter:
     body_start: int = 0
     body_line: int = 1
     problem: FrontmatterProblem | None = None
+    repeated: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
 
 def read_frontmatter(text: str) -> Frontmatter:
@@ -132,7 +134,18 @@ def read_frontmatter(text: str) -> Frontmatter:
     values, problem = load_yaml(source)
     if problem is not None and not values:
         return Frontmatter(problem=problem)
-    return Frontmatter(values, source, match.end(), source.count("\n") + 3, problem)
+    repeated = {} if problem else _repeated_keys(source)
+    return Frontmatter(values, source, match.end(), source.count("\n") + 3, problem, repeated)
+
+
+def _repeated_keys(source: str) -> dict[str, tuple[int, ...]]:
+    """The lines of each key that readable YAML has more than once."""
+    root = yaml.compose(source, Loader=FrontmatterLoader)
+    lines: dict[str, tuple[int, ...]] = {}
+    for key, _value in root.value if isinstance(root, yaml.MappingNode) else ():
+        if isinstance(key, yaml.ScalarNode):
+            lines[key.value] = (*lines.get(key.value, ()), key.start_mark.line + 2)
+    return {key: found for key, found in lines.items() if len(found) > 1}
 
 
 def load_yaml(source: str) -> tuple[dict[str, Any], FrontmatterProblem | None]:
