@@ -247,6 +247,32 @@ def test_notes_are_listed_by_their_properties_and_moved_with_their_links(
     assert (vault / "boats/Skiff.md").exists() and (vault / "boats/Fleet.md").read_bytes() == before
 
 
+def test_a_cut_list_says_how_to_get_the_rest_without_changing_what_a_pipe_gets(
+    vault: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("Tern", "Gull", "Auk"):
+        (vault / f"{name}.md").write_text(f"---\ntype: seabird\n---\nThe {name} nests here.\n")
+    until(lambda: run(["show", "Auk.md"]) == run(["show", "Gull.md"]) == run(["show", "Tern"]) == 0)
+    capsys.readouterr()
+    assert run(["list", "--type", "seabird", "-n", "2"]) == 0
+    page, hint = capsys.readouterr()
+    assert len(page.splitlines()) == 2
+    assert hint.startswith("2 of 3 notes. The next ones: --cursor ")
+    cursor = hint.split("--cursor ")[1].split(". ")[0]
+    assert run(["list", "--type", "seabird", "-n", "2", "--cursor", cursor]) == 0
+    rest, hint = capsys.readouterr()
+    paths = {line.split("\t")[0] for line in (page + rest).splitlines()}
+    assert paths == {"Auk.md", "Gull.md", "Tern.md"} and hint == ""
+
+    for text in ("one", "two"):
+        assert run(["new", f"Egg {text}", "--text", text]) == 0
+    capsys.readouterr()
+    assert run(["log", "-n", "1"]) == 0
+    shown, hint = capsys.readouterr()
+    assert len(shown.splitlines()) == 1
+    assert hint.startswith("1 of ") and "All of them: -n " in hint
+
+
 def test_a_search_shows_all_lines_that_answer(
     vault: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -11,6 +11,7 @@ from memvault.cli.terminal import (
     AsJson,
     console,
     counted,
+    print_hint,
     print_json,
     print_line,
     print_lines_changed,
@@ -76,8 +77,7 @@ def list_notes(
         print_table([(each["path"], f"{each['notes']:,}") for each in answer["folders"]], ("cyan",))
     else:
         print_table([_row(note) for note in answer["memories"]], ("cyan", "dim", "dim"))
-        if console.is_terminal:
-            _print_rest(answer)
+        _print_rest(answer)
 
 
 def _property(text: str) -> tuple[str, str]:
@@ -94,9 +94,12 @@ def _row(note: dict[str, Any]) -> tuple[str, str, str, str]:
 def _print_rest(answer: dict[str, Any]) -> None:
     shown, total = len(answer["memories"]), answer["total"]
     if not total:
-        console.print("No notes found.")
+        print_hint("No notes found.")
     elif cursor := answer.get("cursor"):
-        print_line(f"\n{shown:,} of {total:,} notes. To go on: --cursor {cursor}")
+        print_hint(
+            f"{shown:,} of {total:,} notes. The next ones: --cursor {cursor}. More at once: -n, "
+            "up to 100."
+        )
 
 
 def move(

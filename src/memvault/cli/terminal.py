@@ -114,6 +114,14 @@ def print_line(*parts: str | tuple[str, str] | Text) -> None:
         typer.echo(line.plain)  # Rich would expand tabs
 
 
+def print_hint(text: str) -> None:
+    """Print a line about the output: below it on a terminal, to stderr where it is piped."""
+    if console.is_terminal:
+        print_line(text)
+    else:
+        typer.echo(text, err=True)
+
+
 def print_text(text: str, *, indent: int = 0, style: str = "") -> None:
     """Print a paragraph: wrapped at words on a terminal, as one line elsewhere."""
     if console.is_terminal:
