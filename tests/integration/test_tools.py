@@ -242,6 +242,22 @@ def test_get_memory_gives_the_raw_note_with_links_both_ways(reader):
     }
 
 
+def test_backlinks_begin_with_the_newest_note(writer):
+    root = writer.container.vault.root
+    for day in ("2026-02-01", "2026-03-05", "2025-12-24", "2026-03-04"):
+        (root / f"Log {day}.md").write_text(
+            f"---\ndate: {day}\n---\nAt [[Tide pool]].\n\nBack at the [[Tide pool]].\n", "utf-8"
+        )
+    (root / "Tide pool.md").write_text("# Tide pool\n", encoding="utf-8")
+    writer.container.indexing.scan()
+    answer = writer.ok("get_memory", path="Tide pool")
+    assert [(each["title"], each["line"]) for each in answer["backlinks"]] == [
+        (f"Log {day}", line)
+        for day in ("2026-03-05", "2026-03-04", "2026-02-01", "2025-12-24")
+        for line in (4, 6)
+    ]
+
+
 def test_a_link_without_a_note_has_a_title_but_no_path(reader):
     links = reader.ok("get_memory", path="projects/kelp/Kelp census.md")["links"]
     wanted = next(link for link in links if link["title"] == "Diving permits")

@@ -80,7 +80,7 @@ def show(
     raw: Annotated[bool, typer.Option("--raw", help="Print the file as it is.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show a note, its links and the notes that link to it."""
+    """Show a note, its links, and the notes that link to it, the newest first."""
     from memvault.model.graph import is_uuid
 
     answer = tool_answer(context, "get_memory", {"id" if is_uuid(note) else "path": note})
