@@ -59,6 +59,25 @@ class IgnoreRules:
         folders = ("/".join(parts[:depth]) for depth in range(1, len(parts)))
         return self.excludes_file(path) or any(map(self.excludes_folder, folders))
 
+    def why_excluded(self, path: str) -> str | None:
+        """Which rule excludes the file at this path, whether it exists or not; None without one."""
+        parts = path.split("/")
+        folders = ["/".join(parts[:depth]) + "/" for depth in range(1, len(parts))]
+        return next(filter(None, map(self._why, [*folders, path])), None)
+
+    def _why(self, place: str) -> str | None:
+        """Which rule excludes this file, or this folder, which ends in a slash."""
+        if _is_hidden(place.rstrip("/")):
+            return "files and folders whose name begins with a dot are not read"
+        if not self._current().match_file(place):
+            return None
+        if self._listed_spec.match_file(place):
+            return f"{IGNORE_FILE} excludes {place}"
+        return (
+            f"{place} is a folder of templates in Obsidian's settings; to have it indexed, add the "
+            f"line !/{place} to {IGNORE_FILE}"
+        )
+
     def lists(self, path: str) -> bool:
         """Whether `.memvaultignore` lists this file, note or not; its parents are not checked."""
         self._current()
