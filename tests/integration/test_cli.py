@@ -567,6 +567,37 @@ def test_the_engine_stops_and_starts_again(vault: Path, capsys: pytest.CaptureFi
     assert run(["status"]) == 0
 
 
+def test_a_changed_configuration_is_reported_while_the_engine_goes_on_with_the_old_one(
+    vault: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = find_places(None, None).state.config_file
+    assert run(["doctor"]) == 0
+    assert "configuration" not in capsys.readouterr().out
+    try:
+        config.write_text("[sessions]\nexpiry_hours = 12\n")
+        assert run(["doctor"]) == 0
+        changed = "the configuration changed since memvault started - run `memvault stop`"
+        assert changed in capsys.readouterr().out
+        config.write_text('[engine]\nport = "harbour"\n')
+        assert run(["doctor"]) == 1
+        shown = capsys.readouterr().out
+        assert "engine.port: input should be a valid integer" in shown
+        assert f"correct it in {config}" in shown
+        assert run(["status", "--json"]) == 0
+        status = printed(capsys)
+        assert isinstance(status, dict) and "engine.port" in status["problems"][0]
+        assert run(["search", "ferry"]) == run(["stop"]) == 0
+        capsys.readouterr()
+        assert run(["status"]) == 2
+        error = capsys.readouterr().err
+        assert "engine.port" in error and f"Correct it in {config}, then try again." in error
+        assert len(error.splitlines()) == 1
+    finally:
+        config.unlink()
+    assert run(["doctor"]) == 0
+    assert "configuration" not in capsys.readouterr().out
+
+
 def test_stop_reports_an_engine_that_does_not_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
