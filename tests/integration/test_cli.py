@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -20,6 +21,7 @@ from filelock import FileLock
 
 from mcp_server.engine.launcher import EngineAddress, read_address, write_address
 from memvault.cli.app import run
+from memvault.cli.notes import _row
 from memvault.cli.options import find_places
 from memvault.cli.vaults import make_vault
 from memvault.consolidation.learning import Learning
@@ -229,7 +231,8 @@ def test_notes_are_listed_by_their_properties_and_moved_with_their_links(
 
     before = (vault / "boats/Fleet.md").read_bytes()
     assert run(["move", "Skiff", "boats/Old skiff.md", "--preview"]) == 0
-    assert "+ We row the [[Old skiff]]." in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "+ We row the [[Old skiff]]." in shown and shown.endswith("Nothing was changed.\n")
     assert (vault / "boats/Skiff.md").exists() and (vault / "boats/Fleet.md").read_bytes() == before
     assert run(["move", "Skiff", "boats/Old skiff.md"]) == 0
     shown = capsys.readouterr().out
@@ -245,6 +248,34 @@ def test_notes_are_listed_by_their_properties_and_moved_with_their_links(
     for key in (moved["reversal_hash"], shown.split()[-1]):
         assert run(["undo", key]) == 0
     assert (vault / "boats/Skiff.md").exists() and (vault / "boats/Fleet.md").read_bytes() == before
+
+
+def test_a_new_note_with_the_name_of_another_is_saved_with_a_hint_at_both(
+    vault: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (vault / "shore").mkdir()
+    (vault / "shore/Heron.md").write_text("Grey.\n")
+    assert run(["new", "heron", "--text", "It stands in the reeds."]) == 0
+    saved, hint = capsys.readouterr()
+    assert saved == f"Saved {vault / 'permanent/heron.md'}\n"
+    assert hint.startswith("shore/Heron.md has this name, too, so links by name may lead to either")
+    assert 'memvault move "permanent/heron.md" "permanent/NEW NAME.md"' in hint
+    assert run(["new", "Egret", "--text", "It stands in the reeds, too."]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_a_list_shows_the_day_in_local_time_and_a_stated_day_as_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    note = {"path": "a.md", "type": "note", "title": "A"}
+    for zone, late in (("Asia/Tokyo", "2026-03-02"), ("America/Lima", "2026-03-01")):
+        monkeypatch.setenv("TZ", zone)
+        time.tzset()
+        created = ("2026-03-01T23:30:00Z", "2026-03-01T00:00:00Z")
+        days = [_row({**note, "created_at": each})[1] for each in created]
+        assert days == [late, "2026-03-01"]
+    monkeypatch.undo()
+    time.tzset()
 
 
 def test_a_cut_list_says_how_to_get_the_rest_without_changing_what_a_pipe_gets(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, time
 from typing import Annotated, Any
 
 import typer
@@ -88,7 +88,14 @@ def _property(text: str) -> tuple[str, str]:
 
 
 def _row(note: dict[str, Any]) -> tuple[str, str, str, str]:
-    return note["path"], note["created_at"][:10], note["type"], note["title"]
+    return note["path"], _day(note["created_at"]), note["type"], note["title"]
+
+
+def _day(created_at: str) -> str:
+    """The day in local time; of a day without a time, which is midnight UTC, that day."""
+    moment = datetime.fromisoformat(created_at)
+    is_day = moment.time() == time.min
+    return (moment if is_day else moment.astimezone()).date().isoformat()
 
 
 def _print_rest(answer: dict[str, Any]) -> None:
@@ -149,5 +156,5 @@ def move(
         print_text(str(notice), style="yellow")
     if key := answer.get("reversal_hash"):
         print_line(f"To undo: memvault undo {key}")
-    elif answer["moved_from"] == answer["path"]:
+    elif preview or answer["moved_from"] == answer["path"]:
         console.print("Nothing was changed.")
