@@ -374,6 +374,27 @@ def test_a_memory_that_is_not_there_is_exit_code_1(
     assert capsys.readouterr().err.startswith("memvault: ")
 
 
+def test_the_name_of_a_note_that_is_not_indexed_is_answered_with_its_path_and_the_reason(
+    vault: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (vault / "Blanks").mkdir()
+    (vault / "Blanks/Log entry.md").write_text("# {{date}}\n")
+    (vault / ".memvaultignore").write_text("Blanks/\n")
+    try:
+        until(lambda: run(["show", "Log entry"]) == 1)
+        capsys.readouterr()
+        for name in ("log entry", "Log entry.md", "Blanks/Log entry"):
+            assert run(["show", name]) == 1
+            error = capsys.readouterr().err
+            assert "is not indexed: .memvaultignore excludes Blanks/" in error
+            assert "memvault: Blanks/Log entry" in error
+        assert run(["show", "Log entries"]) == 1
+        assert "Blanks" not in capsys.readouterr().err
+    finally:
+        (vault / ".memvaultignore").unlink()
+        (vault / "Blanks/Log entry.md").unlink()
+
+
 def test_everything_goes_out_and_conversations_come_in_once(
     vault: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -65,6 +65,21 @@ class IgnoreRules:
         folders = ["/".join(parts[:depth]) + "/" for depth in range(1, len(parts))]
         return next(filter(None, map(self._why, [*folders, path])), None)
 
+    def excluded_note(self, name: str) -> str | None:
+        """The path of an excluded note whose file has this name, without regard to case.
+
+        Folders whose name begins with a dot are not searched.
+        """
+        for folder, subfolders, files in os.walk(self._root):
+            subfolders[:] = sorted(each for each in subfolders if not _is_hidden(each))
+            for file in map(Path(folder).joinpath, sorted(files)):
+                names = (file.stem.casefold(), file.name.casefold())
+                if file.suffix.lower() in NOTE_SUFFIXES and name.casefold() in names:
+                    path = file.relative_to(self._root).as_posix()
+                    if self.why_excluded(path):
+                        return path
+        return None
+
     def _why(self, place: str) -> str | None:
         """Which rule excludes this file, or this folder, which ends in a slash."""
         if _is_hidden(place.rstrip("/")):
