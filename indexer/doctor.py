@@ -13,7 +13,7 @@ from memvault.vault.leftovers import leftovers, own_leftovers
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A problem; ``severity`` is error (answers may be wrong) or note (for the person)."""
+    """A problem; ``severity`` is error (answers may be wrong, or stop) or note (for the person)."""
 
     severity: str
     what: str

@@ -51,7 +51,8 @@ class Startup:
     """Opens the container in a thread of its own, then indexes changed notes. Thread-safe.
 
     ``open_container`` gets a function to report its steps, in words that follow "memvault is":
-    "loading the model".
+    "loading the model". ``configuration_problem`` compares the configuration with the settings in
+    use, whenever the status or the problems are asked for.
     """
 
     def __init__(
@@ -60,9 +61,11 @@ class Startup:
         patience: float = PATIENCE_SECONDS,
         *,
         watch: bool = True,
+        configuration_problem: Callable[[], Problem | None] = lambda: None,
     ) -> None:
         self.metrics = Metrics()
         self._open = open_container
+        self._configuration_problem = configuration_problem
         self._watch = watch
         self._patience = patience
         self._step = "starting"
@@ -197,6 +200,8 @@ class Startup:
             status = self.now().status()
             if self.indexing and status["indexing"] is None:
                 status["indexing"] = {"stage": "starting", "done": 0, "total": 0}
+            if problem := self._configuration_problem():
+                status["problems"] = [f"{problem.what}; {problem.advice}", *status["problems"]]
             return status
         return {
             "notes": None,
@@ -212,8 +217,10 @@ class Startup:
             problems.append(Problem("note", str(last_upkeep), "nothing to do"))
         if low_disk := container.upkeep.low_disk():
             problems.append(Problem("note", low_disk, "free some space on that disk"))
-        if problem := language_problem(container.live.searcher.hybrid):
-            problems.append(Problem("note", problem, MULTILINGUAL))
+        if language := language_problem(container.live.searcher.hybrid):
+            problems.append(Problem("note", language, MULTILINGUAL))
+        if problem := self._configuration_problem():
+            problems.insert(0, problem)
         return problems
 
     def rebuild(self, report: Report) -> object:

@@ -184,7 +184,10 @@ def _explanation(kind: str, details: ErrorDetails, parameters: Iterable[str]) ->
     if kind in NO_OBJECT:
         return f"it must be an object with: {', '.join(parameters)}"
     if kind.startswith(("date_", "datetime_")):
-        return "it must be a date or time in ISO 8601, such as 2026-03-14"
+        return (
+            "it must be a date or time in ISO 8601, such as 2026-03-14 or "
+            "2026-03-14T09:30:00+01:00; without a zone, a time is in UTC"
+        )
     if details.get("ctx") == {"min_length": 1}:
         return "it must not be empty"
     return reason_of(details["msg"].replace(" after validation", ""))

@@ -26,6 +26,7 @@ from memvault.model.errors import (
 from memvault.model.graph import STATED
 from memvault.model.memory import IMPORTANCE_NAMES, Lifecycle, Memory
 from memvault.reasoning.neighbours import neighbours
+from memvault.search.order import backlinks
 from memvault.stores.graph_view import GraphView
 from memvault.vault.frontmatter.read import read_frontmatter, strings_of
 from memvault.vault.links import obsidian_address
@@ -158,11 +159,12 @@ class MemoryPage:
             return ShownLink(relation, node.name if node else "", key if is_note else None)
 
         links = [link(e.relation, e.target) for e in touching if e.source == memory.id]
-        backlinks = [link(e.relation, e.source) for e in touching if e.target == memory.id]
+        leading = backlinks(memory.id, touching, self._site.container.live.catalogue.by_id)
+        linked_from = [link(e.relation, e.source) for e in leading]
         return {
             "graph": graph,
             "links": list(dict.fromkeys(links))[:MAX_LINKS],
-            "backlinks": list(dict.fromkeys(backlinks))[:MAX_LINKS],
+            "backlinks": list(dict.fromkeys(linked_from))[:MAX_LINKS],
         }
 
 

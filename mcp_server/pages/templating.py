@@ -200,7 +200,7 @@ _TASK_KINDS = {
     "orphan": "Notes without links",
     "finished_project": "Finished projects",
     "malformed_frontmatter": "Unreadable properties",
-    "malformed_text": "Unreadable text",
+    "malformed_text": "Not fully read",
     "missing_link": "Dreamt: missing links",
     "cluster_summary": "Dreamt: summaries",
     "open_question": "Dreamt: open questions",

@@ -11,6 +11,7 @@ from pydantic import Field
 from mcp_server.answers.memories import FolderShape, ListAnswer, ListedShape
 from mcp_server.tools.arguments import FULL, READS, SessionId
 from mcp_server.tools.toolbox import Tools
+from memvault.curation.targets import raise_if_excluded
 from memvault.model.memory import Lifecycle
 from memvault.model.search import Filters
 from memvault.search.lists.filtered_notes import NoteFilter, list_notes
@@ -62,6 +63,8 @@ class ListTools(Tools):
         All given conditions must hold. To find what answers a question, use recall_memory.
         """
         self._box.touch(session_id)
+        if folder:
+            raise_if_excluded(folder.strip("/") + "/", self._box.container.vault.root)
         project_name = self._box.scope(project).project
         note_filter = NoteFilter(
             folder or "",

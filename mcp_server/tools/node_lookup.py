@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from memvault.curation.targets import resolve, resolve_note
+from memvault.curation.targets import raise_if_excluded, resolve, resolve_note
 from memvault.model.errors import NoteNotFound, NoteQuarantined, StorageError
 from memvault.model.memory import Memory
 from memvault.model.search import NodeRef
@@ -53,7 +53,8 @@ class NodeLookup:
         """The memory of the note with this path, file name, alias or title.
 
         Raises:
-            NoteNotFound: no note has this name; the message has the nearest names.
+            NoteNotFound: no note has this name; the message has the nearest names, or the rule
+                that excludes this path.
             AmbiguousTarget: several notes have this name; the message has their paths.
             NoteQuarantined: the note is in quarantine.
         """
@@ -61,6 +62,7 @@ class NodeLookup:
             return resolve_note(name, self._container().live.indexer.catalogue)
         except NoteNotFound:
             self.raise_if_quarantined(name.strip().lstrip("/"))
+            raise_if_excluded(name, self._container().vault.root)
             raise
 
     def memory_on_disk(self, path: str) -> Memory:

@@ -47,6 +47,7 @@ from memvault.model.graph import STATED, GraphEdge, GraphNode, is_uuid
 from memvault.model.memory import Memory
 from memvault.model.provenance import OriginKind
 from memvault.model.search import ChunkHit, Filters, Hit, Mode, VerbosityLevel
+from memvault.search.order import backlinks
 from memvault.search.request import MemoryFilter
 from memvault.search.scope import widened
 from memvault.text.names import NameRank
@@ -60,7 +61,7 @@ class NoteTools(Tools):
     def get_memory(
         self, id: MemoryId | None = None, path: TargetName | None = None
     ) -> MemoryAnswer:
-        """Read a whole note with its links and backlinks. Give `id` or `path`."""
+        """Read a whole note, its links and backlinks (newest first). Give `id` or `path`."""
         if (id is None) == (path is None):
             raise InvalidParams("Provide exactly one of id or path")
         name = id or path or ""
@@ -69,12 +70,12 @@ class NoteTools(Tools):
         content = self._box.lookup.text_of(memory)
         self._box.record_read(self._box.touch(), [memory.id])
         node = self._box.node(memory)
-        links, backlinks, notice = self._links(memory)
+        links, leading, notice = self._links(memory)
         return MemoryAnswer.of(
             memory,
             content=content,
             links=links,
-            backlinks=backlinks,
+            backlinks=leading,
             johari_quadrant=node.johari_quadrant,
             utl_state=node.utl_state,
             access_count=node.access_count,
@@ -92,8 +93,8 @@ class NoteTools(Tools):
         except (StoreUnavailable, GraphQueryError):
             return [], [], "The graph is unreachable; links are missing from this answer."
         links = [self._link(e, nodes.get(e.target)) for e in edges if e.source == memory.id]
-        backlinks = [self._link(e, nodes.get(e.source)) for e in edges if e.target == memory.id]
-        return links, backlinks, None
+        leading = backlinks(memory.id, edges, self._box.container.live.catalogue.by_id)
+        return links, [self._link(e, nodes.get(e.source)) for e in leading], None
 
     def _link(self, edge: GraphEdge, other: GraphNode | None) -> LinkShape:
         is_note = other is not None and other.path is not None

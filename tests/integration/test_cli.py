@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
@@ -20,6 +21,7 @@ from filelock import FileLock
 
 from mcp_server.engine.launcher import EngineAddress, read_address, write_address
 from memvault.cli.app import run
+from memvault.cli.notes import _row
 from memvault.cli.options import find_places
 from memvault.cli.vaults import make_vault
 from memvault.consolidation.learning import Learning
@@ -229,7 +231,8 @@ def test_notes_are_listed_by_their_properties_and_moved_with_their_links(
 
     before = (vault / "boats/Fleet.md").read_bytes()
     assert run(["move", "Skiff", "boats/Old skiff.md", "--preview"]) == 0
-    assert "+ We row the [[Old skiff]]." in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "+ We row the [[Old skiff]]." in shown and shown.endswith("Nothing was changed.\n")
     assert (vault / "boats/Skiff.md").exists() and (vault / "boats/Fleet.md").read_bytes() == before
     assert run(["move", "Skiff", "boats/Old skiff.md"]) == 0
     shown = capsys.readouterr().out
@@ -245,6 +248,60 @@ def test_notes_are_listed_by_their_properties_and_moved_with_their_links(
     for key in (moved["reversal_hash"], shown.split()[-1]):
         assert run(["undo", key]) == 0
     assert (vault / "boats/Skiff.md").exists() and (vault / "boats/Fleet.md").read_bytes() == before
+
+
+def test_a_new_note_with_the_name_of_another_is_saved_with_a_hint_at_both(
+    vault: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (vault / "shore").mkdir()
+    (vault / "shore/Heron.md").write_text("Grey.\n")
+    assert run(["new", "heron", "--text", "It stands in the reeds."]) == 0
+    saved, hint = capsys.readouterr()
+    assert saved == f"Saved {vault / 'permanent/heron.md'}\n"
+    assert hint.startswith("shore/Heron.md has this name, too, so links by name may lead to either")
+    assert 'memvault move "permanent/heron.md" "permanent/NEW NAME.md"' in hint
+    assert run(["new", "Egret", "--text", "It stands in the reeds, too."]) == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_a_list_shows_the_day_in_local_time_and_a_stated_day_as_it_is(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    note = {"path": "a.md", "type": "note", "title": "A"}
+    for zone, late in (("Asia/Tokyo", "2026-03-02"), ("America/Lima", "2026-03-01")):
+        monkeypatch.setenv("TZ", zone)
+        time.tzset()
+        created = ("2026-03-01T23:30:00Z", "2026-03-01T00:00:00Z")
+        days = [_row({**note, "created_at": each})[1] for each in created]
+        assert days == [late, "2026-03-01"]
+    monkeypatch.undo()
+    time.tzset()
+
+
+def test_a_cut_list_says_how_to_get_the_rest_without_changing_what_a_pipe_gets(
+    vault: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("Tern", "Gull", "Auk"):
+        (vault / f"{name}.md").write_text(f"---\ntype: seabird\n---\nThe {name} nests here.\n")
+    until(lambda: run(["show", "Auk.md"]) == run(["show", "Gull.md"]) == run(["show", "Tern"]) == 0)
+    capsys.readouterr()
+    assert run(["list", "--type", "seabird", "-n", "2"]) == 0
+    page, hint = capsys.readouterr()
+    assert len(page.splitlines()) == 2
+    assert hint.startswith("2 of 3 notes. The next ones: --cursor ")
+    cursor = hint.split("--cursor ")[1].split(". ")[0]
+    assert run(["list", "--type", "seabird", "-n", "2", "--cursor", cursor]) == 0
+    rest, hint = capsys.readouterr()
+    paths = {line.split("\t")[0] for line in (page + rest).splitlines()}
+    assert paths == {"Auk.md", "Gull.md", "Tern.md"} and hint == ""
+
+    for text in ("one", "two"):
+        assert run(["new", f"Egg {text}", "--text", text]) == 0
+    capsys.readouterr()
+    assert run(["log", "-n", "1"]) == 0
+    shown, hint = capsys.readouterr()
+    assert len(shown.splitlines()) == 1
+    assert hint.startswith("1 of ") and "All of them: -n " in hint
 
 
 def test_a_search_shows_all_lines_that_answer(
@@ -315,6 +372,27 @@ def test_a_memory_that_is_not_there_is_exit_code_1(
     capsys.readouterr()
     assert run(["show", "no-such-id"]) == 1
     assert capsys.readouterr().err.startswith("memvault: ")
+
+
+def test_the_name_of_a_note_that_is_not_indexed_is_answered_with_its_path_and_the_reason(
+    vault: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (vault / "Blanks").mkdir()
+    (vault / "Blanks/Log entry.md").write_text("# {{date}}\n")
+    (vault / ".memvaultignore").write_text("Blanks/\n")
+    try:
+        until(lambda: run(["show", "Log entry"]) == 1)
+        capsys.readouterr()
+        for name in ("log entry", "Log entry.md", "Blanks/Log entry"):
+            assert run(["show", name]) == 1
+            error = capsys.readouterr().err
+            assert "is not indexed: .memvaultignore excludes Blanks/" in error
+            assert "memvault: Blanks/Log entry" in error
+        assert run(["show", "Log entries"]) == 1
+        assert "Blanks" not in capsys.readouterr().err
+    finally:
+        (vault / ".memvaultignore").unlink()
+        (vault / "Blanks/Log entry.md").unlink()
 
 
 def test_everything_goes_out_and_conversations_come_in_once(
@@ -539,6 +617,37 @@ def test_the_engine_stops_and_starts_again(vault: Path, capsys: pytest.CaptureFi
     assert run(["stop"]) == 0
     assert capsys.readouterr().out == "No engine is running.\n"
     assert run(["status"]) == 0
+
+
+def test_a_changed_configuration_is_reported_while_the_engine_goes_on_with_the_old_one(
+    vault: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config = find_places(None, None).state.config_file
+    assert run(["doctor"]) == 0
+    assert "configuration" not in capsys.readouterr().out
+    try:
+        config.write_text("[sessions]\nexpiry_hours = 12\n")
+        assert run(["doctor"]) == 0
+        changed = "the configuration changed since memvault started - run `memvault stop`"
+        assert changed in capsys.readouterr().out
+        config.write_text('[engine]\nport = "harbour"\n')
+        assert run(["doctor"]) == 1
+        shown = capsys.readouterr().out
+        assert "engine.port: input should be a valid integer" in shown
+        assert f"correct it in {config}" in shown
+        assert run(["status", "--json"]) == 0
+        status = printed(capsys)
+        assert isinstance(status, dict) and "engine.port" in status["problems"][0]
+        assert run(["search", "ferry"]) == run(["stop"]) == 0
+        capsys.readouterr()
+        assert run(["status"]) == 2
+        error = capsys.readouterr().err
+        assert "engine.port" in error and f"Correct it in {config}, then try again." in error
+        assert len(error.splitlines()) == 1
+    finally:
+        config.unlink()
+    assert run(["doctor"]) == 0
+    assert "configuration" not in capsys.readouterr().out
 
 
 def test_stop_reports_an_engine_that_does_not_answer(

@@ -13,7 +13,7 @@ import pytest
 from fastmcp import Client
 
 from mcp_server.server import build_server
-from tests.integration.caller import listed
+from tests.integration.caller import Caller, listed
 from tests.integration.small_vault import KELP as NOTES
 
 READING = {
@@ -242,6 +242,22 @@ def test_get_memory_gives_the_raw_note_with_links_both_ways(reader):
     }
 
 
+def test_backlinks_begin_with_the_newest_note(writer):
+    root = writer.container.vault.root
+    for day in ("2026-02-01", "2026-03-05", "2025-12-24", "2026-03-04"):
+        (root / f"Log {day}.md").write_text(
+            f"---\ndate: {day}\n---\nAt [[Tide pool]].\n\nBack at the [[Tide pool]].\n", "utf-8"
+        )
+    (root / "Tide pool.md").write_text("# Tide pool\n", encoding="utf-8")
+    writer.container.indexing.scan()
+    answer = writer.ok("get_memory", path="Tide pool")
+    assert [(each["title"], each["line"]) for each in answer["backlinks"]] == [
+        (f"Log {day}", line)
+        for day in ("2026-03-05", "2026-03-04", "2026-02-01", "2025-12-24")
+        for line in (4, 6)
+    ]
+
+
 def test_a_link_without_a_note_has_a_title_but_no_path(reader):
     links = reader.ok("get_memory", path="projects/kelp/Kelp census.md")["links"]
     wanted = next(link for link in links if link["title"] == "Diving permits")
@@ -267,6 +283,22 @@ def test_a_link_to_the_former_name_of_a_renamed_file_names_the_note_with_that_ti
 @pytest.mark.parametrize("arguments", [{}, {"id": "a", "path": "b"}])
 def test_get_memory_wants_either_an_id_or_a_path(reader, arguments):
     assert reader.error("get_memory", **arguments)["code"] == -32602
+
+
+def test_an_excluded_note_is_refused_with_the_rule_that_excludes_it(writer):
+    root = writer.container.vault.root
+    (root / ".memvaultignore").write_text("diary/\n", encoding="utf-8")
+    (root / "diary").mkdir()
+    (root / "diary/Monday.md").write_text("Rain.\n", encoding="utf-8")
+    writer.container.indexing.scan()
+    rule = "is not indexed: .memvaultignore excludes diary/"
+    note = writer.error("get_memory", path="diary/Monday.md")
+    assert note["message"] == f"diary/Monday.md {rule}"
+    note = writer.error("forget_concept", target="diary/Monday", rationale="It is out of date.")
+    assert note["message"] == f"diary/Monday {rule}"
+    full = Caller(writer.container, tools="full")
+    assert full.error("list_memories", folder="diary")["message"] == f"diary/ {rule}"
+    assert full.ok("list_memories", folder="permanent")["total"] > 0
 
 
 @pytest.mark.parametrize("path", ["nowhere.md", "../outside.md", "/etc/passwd"])

@@ -24,6 +24,7 @@ from memvault.vault import write as write_module
 from memvault.vault.file_names import MAX_NAME_BYTES, safe_name
 from memvault.vault.files import Vault
 from memvault.vault.frontmatter.edit import set_key
+from memvault.vault.ignore import IgnoreRules
 from memvault.vault.journal import Journal
 from memvault.vault.leftovers import leftovers, own_leftovers, remove_own_leftovers
 from memvault.vault.own_folders import own_folder
@@ -110,6 +111,30 @@ def test_templates_are_no_notes_unless_the_person_takes_their_folder_back(tmp_pa
     assert not vault.is_note("- Meta -/Blank [notes]/day.md")
     (tmp_path / ".obsidian/templates.json").write_text('{"folder": "Elsewhere"}')
     assert vault.is_note("- Meta -/Blank [notes]/day.md")
+
+
+def test_the_rule_that_excludes_a_path_is_named_whether_the_file_exists_or_not(
+    tmp_path: Path,
+) -> None:
+    settings = {".obsidian/templates.json": '{"folder": "Forms"}'}
+    write(tmp_path, {".memvaultignore": "diary/\n*.draft.md\n", **settings})
+    forms = (
+        "Forms/ is a folder of templates in Obsidian's settings; to have it indexed, add the line "
+        "!/Forms/ to .memvaultignore"
+    )
+    dots = "files and folders whose name begins with a dot are not read"
+    reasons = {
+        "Forms/Day.md": forms,
+        "Forms/": forms,
+        "a/diary/b/x.md": ".memvaultignore excludes a/diary/",
+        "Letter.draft.md": ".memvaultignore excludes Letter.draft.md",
+        ".trash/Quay.md": dots,
+        "a/.hidden.md": dots,
+        "a/b.md": None,
+        "a/": None,
+    }
+    rules = IgnoreRules(tmp_path)
+    assert {path: rules.why_excluded(path) for path in reasons} == reasons
 
 
 @pytest.mark.parametrize(

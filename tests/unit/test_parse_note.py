@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memvault.model.errors import MalformedFrontmatter
 from memvault.model.note import LineRange, ParsedNote, Task
+from memvault.vault.frontmatter.edit import set_key
 from memvault.vault.parse import content_hash, parse_note
 
 
@@ -281,6 +283,30 @@ def test_of_broken_yaml_what_can_be_read_is_read_and_the_line_named() -> None:
         ("C", None),
     ]
     assert texts(note) == ["Body C"]
+
+
+MALFORMED = [
+    ("a: 1\ntitle: Plan: the second", 3, "a colon in the value needs quotes around it"),
+    ("a: 1\n b: 2", 3, "the line is indented wrongly"),
+    ("a: 1\n\tb: 2", 3, "there is a tab where YAML wants spaces"),
+    ("tags: [x, y\nb: 1", 2, "a list that begins with [ is not closed"),
+    ('a: "x\nb: 1', 2, "a quotation mark is not closed"),
+    ("home: @harbour", 2, "a value that begins with a sign such as @, % or ` needs quotes"),
+    ("lead: '[[A]]' and '[[B]]'", 2, "needs quotes around the whole value"),
+    ("a: 1\nonly text\nb: 1", 3, "the line has no `key: value`"),
+]
+
+
+@pytest.mark.parametrize(("header", "line", "reason"), MALFORMED)
+def test_malformed_yaml_is_explained_in_plain_words_with_the_line_to_correct(
+    header: str, line: int, reason: str
+) -> None:
+    data = f"---\n{header}\n---\n# T\n".encode()
+    problem = parse_note("n.md", data).frontmatter_problem
+    assert problem is not None and problem.line == line and reason in problem.message
+    with pytest.raises(MalformedFrontmatter, match=f"line {line}: ") as raised:
+        set_key(data, "new", 1)
+    assert reason in raised.value.message
 
 
 @pytest.mark.parametrize(

@@ -73,6 +73,25 @@ def test_utf16_is_read_and_said() -> None:
     assert "UTF-16" in note.warnings[0]
 
 
+def test_properties_without_the_line_that_ends_them_are_reported() -> None:
+    note = parse_note("n.md", b"---\r\ntype: person\r\n\r\nAda keeps the lighthouse.\r\n")
+    assert note.frontmatter == {}
+    assert note.warnings == ("its properties are not read; add the line --- below them",)
+    for text in (b"---\ntype: person\n---\nAda.", b"---\nAda: she keeps it.", b"---\n\na: 1\n"):
+        assert parse_note("n.md", text).warnings == ()
+
+
+def test_a_key_that_the_frontmatter_repeats_is_reported_with_its_lines() -> None:
+    note = parse_note("n.md", b"---\nrating: 4\ntags: [a]\n'rating': 2\n---\nSoup\n")
+    assert note.frontmatter["rating"] == 2
+    assert note.warnings == (
+        "the frontmatter has 'rating' in lines 2 and 4, and only the value in line 4 is read; "
+        "keep one of them",
+    )
+    nested = b"---\na:\n  name: x\nb:\n  name: y\nc: |\n  a: 1\n  a: 2\n---\n"
+    assert parse_note("n.md", nested).warnings == ()
+
+
 @pytest.mark.parametrize(
     "data", [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", bytes(range(32)) * 20, b"text\0text"]
 )

@@ -126,6 +126,7 @@ def test_wrong_types_and_lengths_are_invalid_params_that_name_the_parameter(argu
     [
         ({"nodes": ["Harbour"]}, "nodes.0 - it must be an object with: node_id, clamp_value"),
         ({"since": "last week"}, "since - it must be a date or time in ISO 8601, such as"),
+        ({"since": "2026-03-14T09:30+25:00"}, "T09:30:00+01:00; without a zone, a time is in UTC"),
     ],
 )
 def test_a_value_of_another_shape_is_answered_with_the_shape_that_it_must_have(arguments, said):

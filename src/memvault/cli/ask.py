@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -10,12 +11,14 @@ from memvault.cli.terminal import (
     AsJson,
     NoteArgument,
     console,
+    places_of,
     print_json,
     print_line,
     print_table,
     print_text,
     tool_answer,
 )
+from memvault.model.errors import MemvaultError, NoteNotFound
 from memvault.vault.frontmatter.fences import split_frontmatter
 
 
@@ -80,10 +83,15 @@ def show(
     raw: Annotated[bool, typer.Option("--raw", help="Print the file as it is.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show a note, its links and the notes that link to it."""
+    """Show a note, its links, and the notes that link to it, the newest first."""
     from memvault.model.graph import is_uuid
 
-    answer = tool_answer(context, "get_memory", {"id" if is_uuid(note) else "path": note})
+    try:
+        answer = tool_answer(context, "get_memory", {"id" if is_uuid(note) else "path": note})
+    except MemvaultError as error:
+        if "target" in error.data:  # no note has this name
+            _raise_if_excluded(places_of(context).vault, note)
+        raise
     if as_json:
         print_json(answer)
     elif raw:
@@ -92,6 +100,18 @@ def show(
         _print_note(answer)
         for name in ("links", "backlinks"):
             _print_links(name, answer.get(name, []))
+
+
+def _raise_if_excluded(vault: Path, name: str) -> None:
+    """Raise NoteNotFound, with the reason, if the note of this name is not indexed.
+
+    AI clients learn this of a path only, since a name would tell them which files there are.
+    """
+    from memvault.vault.ignore import IgnoreRules
+
+    rules = IgnoreRules(vault)
+    if path := rules.excluded_note(name.strip()):
+        raise NoteNotFound(f"{path} is not indexed: {rules.why_excluded(path)}")
 
 
 def _print_note(answer: dict[str, Any]) -> None:

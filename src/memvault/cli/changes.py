@@ -16,6 +16,7 @@ from memvault.cli.terminal import (
     counted,
     engine_of,
     places_of,
+    print_hint,
     print_json,
     print_line,
     print_lines_changed,
@@ -73,13 +74,17 @@ def log(
 
     Edits that you make in Obsidian are not listed.
     """
-    changes = _changes(places_of(context), note, client, day)[:most]
+    changes = _changes(places_of(context), note, client, day)
+    shown = changes[:most]
     if as_json:
-        print_json([_as_dict(change) for change in changes])
-    elif not changes:
+        print_json([_as_dict(change) for change in shown])
+        return
+    if not changes:
         console.print("No changes found.")
-    else:
-        print_table([_row(change) for change in changes], ("cyan", "dim"))
+        return
+    print_table([_row(change) for change in shown], ("cyan", "dim"))
+    if len(shown) < len(changes):
+        print_hint(f"{len(shown):,} of {len(changes):,} changes. All of them: -n {len(changes)}.")
 
 
 def _changes(

@@ -35,6 +35,7 @@ from memvault.model.errors import EngineUnavailable, InvalidParams
 if TYPE_CHECKING:
     from fastmcp import FastMCP
 
+    from indexer.doctor import Problem
     from mcp_server.engine.launcher import EngineAddress
     from mcp_server.engine.startup import Startup
     from mcp_server.runtime.container import Container
@@ -122,8 +123,33 @@ def _assemble(
 
         return Container(places.vault, settings, places.state, report)
 
-    startup = Startup(open_all, watch=watch)
+    startup = Startup(
+        open_all,
+        watch=watch,
+        configuration_problem=lambda: _configuration_problem(places, settings),
+    )
     return build_server(startup, tools=tools), startup
+
+
+def _configuration_problem(places: Places, settings: Settings) -> Problem | None:
+    """The problem if the configuration no longer gives the settings that the engine uses."""
+    from indexer.doctor import Problem
+
+    try:
+        if settings_of(places) == settings:
+            return None
+    except InvalidParams as error:
+        return Problem(
+            "error",
+            error.message,
+            f"correct it in {places.config_file}; memvault uses the settings that it started with, "
+            "and cannot start again until then",
+        )
+    return Problem(
+        "note",
+        "the configuration changed since memvault started",
+        "run `memvault stop`; the next start uses the new settings",
+    )
 
 
 def mcp(context: typer.Context, tools: Tools = "core") -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import datetime, time
 from typing import Annotated, Any
 
 import typer
@@ -11,6 +11,7 @@ from memvault.cli.terminal import (
     AsJson,
     console,
     counted,
+    print_hint,
     print_json,
     print_line,
     print_lines_changed,
@@ -76,8 +77,7 @@ def list_notes(
         print_table([(each["path"], f"{each['notes']:,}") for each in answer["folders"]], ("cyan",))
     else:
         print_table([_row(note) for note in answer["memories"]], ("cyan", "dim", "dim"))
-        if console.is_terminal:
-            _print_rest(answer)
+        _print_rest(answer)
 
 
 def _property(text: str) -> tuple[str, str]:
@@ -88,15 +88,25 @@ def _property(text: str) -> tuple[str, str]:
 
 
 def _row(note: dict[str, Any]) -> tuple[str, str, str, str]:
-    return note["path"], note["created_at"][:10], note["type"], note["title"]
+    return note["path"], _day(note["created_at"]), note["type"], note["title"]
+
+
+def _day(created_at: str) -> str:
+    """The day in local time; of a day without a time, which is midnight UTC, that day."""
+    moment = datetime.fromisoformat(created_at)
+    is_day = moment.time() == time.min
+    return (moment if is_day else moment.astimezone()).date().isoformat()
 
 
 def _print_rest(answer: dict[str, Any]) -> None:
     shown, total = len(answer["memories"]), answer["total"]
     if not total:
-        console.print("No notes found.")
+        print_hint("No notes found.")
     elif cursor := answer.get("cursor"):
-        print_line(f"\n{shown:,} of {total:,} notes. To go on: --cursor {cursor}")
+        print_hint(
+            f"{shown:,} of {total:,} notes. The next ones: --cursor {cursor}. More at once: -n, "
+            "up to 100."
+        )
 
 
 def move(
@@ -146,5 +156,5 @@ def move(
         print_text(str(notice), style="yellow")
     if key := answer.get("reversal_hash"):
         print_line(f"To undo: memvault undo {key}")
-    elif answer["moved_from"] == answer["path"]:
+    elif preview or answer["moved_from"] == answer["path"]:
         console.print("Nothing was changed.")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -30,7 +30,7 @@ from rich.table import Table
 from rich.text import Text
 
 from memvault.cli.options import Places, find_places, require_vault
-from memvault.model.errors import EngineUnavailable
+from memvault.model.errors import EngineUnavailable, InvalidParams
 
 # Modules that only some commands need are imported when they run, so that `--help` is fast.
 if TYPE_CHECKING:
@@ -78,9 +78,25 @@ def engine_of(places: Places, *, wait: bool = True) -> Iterator[EngineClient]:
         def show(doing: str) -> None:
             waiting.update(f"memvault is {doing} …")
 
-        with connect_to_engine(launcher, places.state, show if wait else None) as engine:
+        with ExitStack() as stack:
+            try:
+                connection = connect_to_engine(launcher, places.state, show if wait else None)
+                engine = stack.enter_context(connection)
+            except EngineUnavailable:
+                _check_configuration(places)
+                raise
             waiting.stop()
             yield engine
+
+
+def _check_configuration(places: Places) -> None:
+    """Raise InvalidParams, with the file's path, if the configuration is invalid."""
+    try:
+        settings_of(places)
+    except InvalidParams as error:
+        file = places.config_file
+        where = f". Correct it in {file}" if file.is_file() else ""
+        raise InvalidParams(f"{error.message}{where}, then try again.") from error
 
 
 def tool_answer(context: typer.Context, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -112,6 +128,14 @@ def print_line(*parts: str | tuple[str, str] | Text) -> None:
         console.print(line, soft_wrap=True)
     else:
         typer.echo(line.plain)  # Rich would expand tabs
+
+
+def print_hint(text: str) -> None:
+    """Print a line about the output: below it on a terminal, to stderr where it is piped."""
+    if console.is_terminal:
+        print_line(text)
+    else:
+        typer.echo(text, err=True)
 
 
 def print_text(text: str, *, indent: int = 0, style: str = "") -> None:

@@ -6,7 +6,7 @@ import shutil
 import stat
 import sys
 from dataclasses import asdict
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -21,6 +21,7 @@ from memvault.cli.terminal import (
     engine_of,
     follow_first_scan,
     places_of,
+    print_hint,
     print_json,
     print_line,
 )
@@ -151,11 +152,24 @@ def new(
         tags=tags or [],
         lifecycle=None if project else "permanent",
     )
-    path = _write_note(Vault(places.vault), draft)
+    vault = Vault(places.vault)
+    path = _write_note(vault, draft)
     if as_json:
         print_json({"path": path})
-    else:
-        print_line(f"Saved {places.vault / path}")
+        return
+    print_line(f"Saved {places.vault / path}")
+    if same := _same_named(vault, path):
+        print_hint(
+            f"{same} has this name, too, so links by name may lead to either. To rename the new "
+            f'note: memvault move "{path}" "{PurePosixPath(path).parent}/NEW NAME.md"'
+        )
+
+
+def _same_named(vault: Vault, path: str) -> str | None:
+    """The path of another note whose file has this name, without regard to case."""
+    name = PurePosixPath(path).name.casefold()
+    others = (note.path for note in vault.walk() if note.path != path)
+    return next((each for each in others if PurePosixPath(each).name.casefold() == name), None)
 
 
 def _write_note(vault: Vault, draft: Draft) -> str:

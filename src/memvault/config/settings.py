@@ -274,7 +274,7 @@ def load_settings(config_file: Path | None) -> Settings:
     if config_file is not None and config_file.is_file():
         try:
             values = tomllib.loads(config_file.read_text(encoding="utf-8"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise InvalidParams(f"{config_file.name} cannot be read: {error}") from error
         unknown = sorted(set(values) - set(Settings.model_fields) - {"vault"})
         if unknown:

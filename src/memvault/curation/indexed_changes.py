@@ -10,8 +10,9 @@ from memvault.curation.changes.curator import ChangeResult, Curator
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging
 from memvault.curation.operations.merge import MergeIndex
-from memvault.curation.targets import Target, resolve
+from memvault.curation.targets import Target, raise_if_excluded, resolve
 from memvault.model.change import ChangeKind
+from memvault.model.errors import NoteNotFound
 from memvault.stores.graph import GraphStore
 from memvault.stores.graph_view import GraphView
 from memvault.stores.keyvalue import KeyValueStore
@@ -50,10 +51,14 @@ class IndexedChanges:
     def target(self, name: str) -> Target:
         """Find the note or concept with this id, path, file name, title or alias.
 
-        Raises NoteNotFound, AmbiguousTarget.
+        Raises NoteNotFound (which names the rule that excludes this path), AmbiguousTarget.
         """
         indexed = self._indexed()
-        return resolve(name, indexed.notes.memories, indexed.graph)
+        try:
+            return resolve(name, indexed.notes.memories, indexed.graph)
+        except NoteNotFound:
+            raise_if_excluded(name, self._curator.vault.root)
+            raise
 
     def _change(
         self,

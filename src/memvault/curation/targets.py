@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
+from pathlib import Path
 from typing import Any
 
 from memvault.model.errors import AmbiguousTarget, NoteNotFound
@@ -14,7 +15,8 @@ from memvault.search.scope import MemoryLookup
 from memvault.stores.graph import GraphStore
 from memvault.text.names import tag_levels
 from memvault.text.words import composed, name_key, without_accents
-from memvault.vault.ignore import MANIFEST, NOTE_SUFFIXES
+from memvault.vault.files import NOTE_SUFFIX
+from memvault.vault.ignore import MANIFEST, NOTE_SUFFIXES, IgnoreRules
 
 MAX_NEAREST = 3
 MIN_SIMILARITY = 0.6  # of a name to the one looked for (difflib)
@@ -72,6 +74,21 @@ def resolve_note(target: str, memories: MemoryLookup) -> Memory:
         note = _only(_notes_named(target, memories), target, memories).note
     assert note is not None
     return note
+
+
+def raise_if_excluded(target: str, root: Path) -> None:
+    """Raise NoteNotFound, with the reason, if a rule of the vault excludes the path ``target``.
+
+    A folder's path ends in a slash, a note's may lack its suffix. The rules alone decide: the
+    message does not say whether there is such a file.
+    """
+    path = target.strip().replace("\\", "/").lstrip("/")
+    if not path or ".." in path.split("/"):
+        return
+    rules = IgnoreRules(root)
+    for candidate in (path,) if path.endswith("/") else (path, path + NOTE_SUFFIX):
+        if reason := rules.why_excluded(candidate):
+            raise NoteNotFound(f"{candidate} is not indexed: {reason}", target=target)
 
 
 def _only(candidates: list[Target], target: str, memories: MemoryLookup) -> Target:

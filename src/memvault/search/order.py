@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from datetime import UTC, datetime
 from itertools import accumulate
 
-from memvault.model.memory import Memory
+from memvault.model.graph import GraphEdge
+from memvault.model.memory import Memory, MemoryOf
 from memvault.model.search import FoundBy, Hit
 from memvault.search.association import descending
 from memvault.vault.file_names import original_of_copy
@@ -53,6 +54,15 @@ def latest_first(memories: Iterable[Memory]) -> list[Memory]:
     """Newest first by the day of the event; for a future event, by the creation of the memory."""
     now = datetime.now(UTC)
     return sorted(memories, key=lambda memory: _event_time(memory, now), reverse=True)
+
+
+def backlinks(memory_id: str, edges: Iterable[GraphEdge], memory_of: MemoryOf) -> list[GraphEdge]:
+    """The edges that lead to a memory: those of the latest note first, of one note by line."""
+    leading = [edge for edge in edges if edge.target == memory_id]
+    linking = {edge.source: memory_of(edge.source) for edge in leading}
+    by_path = sorted(filter(None, linking.values()), key=lambda memory: memory.path)
+    places = {memory.id: place for place, memory in enumerate(latest_first(by_path))}
+    return sorted(leading, key=lambda e: (places.get(e.source, len(places)), e.line, e.ordinal))
 
 
 def _event_time(memory: Memory, now: datetime) -> datetime:

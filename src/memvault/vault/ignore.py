@@ -59,6 +59,40 @@ class IgnoreRules:
         folders = ("/".join(parts[:depth]) for depth in range(1, len(parts)))
         return self.excludes_file(path) or any(map(self.excludes_folder, folders))
 
+    def why_excluded(self, path: str) -> str | None:
+        """Which rule excludes the file at this path, whether it exists or not; None without one."""
+        parts = path.split("/")
+        folders = ["/".join(parts[:depth]) + "/" for depth in range(1, len(parts))]
+        return next(filter(None, map(self._why, [*folders, path])), None)
+
+    def excluded_note(self, name: str) -> str | None:
+        """The path of an excluded note whose file has this name, without regard to case.
+
+        Folders whose name begins with a dot are not searched.
+        """
+        for folder, subfolders, files in os.walk(self._root):
+            subfolders[:] = sorted(each for each in subfolders if not _is_hidden(each))
+            for file in map(Path(folder).joinpath, sorted(files)):
+                names = (file.stem.casefold(), file.name.casefold())
+                if file.suffix.lower() in NOTE_SUFFIXES and name.casefold() in names:
+                    path = file.relative_to(self._root).as_posix()
+                    if self.why_excluded(path):
+                        return path
+        return None
+
+    def _why(self, place: str) -> str | None:
+        """Which rule excludes this file, or this folder, which ends in a slash."""
+        if _is_hidden(place.rstrip("/")):
+            return "files and folders whose name begins with a dot are not read"
+        if not self._current().match_file(place):
+            return None
+        if self._listed_spec.match_file(place):
+            return f"{IGNORE_FILE} excludes {place}"
+        return (
+            f"{place} is a folder of templates in Obsidian's settings; to have it indexed, add the "
+            f"line !/{place} to {IGNORE_FILE}"
+        )
+
     def lists(self, path: str) -> bool:
         """Whether `.memvaultignore` lists this file, note or not; its parents are not checked."""
         self._current()

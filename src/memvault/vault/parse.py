@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from memvault.model.note import Link, LinkStyle, ParsedNote, Tag
 from memvault.vault.documents import PDF, parse_pages
+from memvault.vault.frontmatter.fences import match_frontmatter
 from memvault.vault.frontmatter.read import Frontmatter, is_malformed, read_frontmatter, strings_of
 from memvault.vault.logseq import link_names, page_name
 from memvault.vault.markdown import parse_markdown
@@ -23,6 +24,7 @@ BINARY_PROBE_BYTES = 8192
 _MAX_CONTROL_SHARE = 0.1
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _NEWLINE = re.compile(r"\r\n?")
+_UNCLOSED = re.compile(r"---[ \t]*\n[a-z][\w-]*:[ \t\n]")  # a rule, then a property
 _PLACEHOLDER = re.compile(r"\{\{|<%")  # of a template
 
 
@@ -96,6 +98,9 @@ def parse_note(path: str, data: bytes, *, max_bytes: int = MAX_NOTE_BYTES) -> Pa
     if path.lower().endswith(PDF):
         return _parsed_pdf(path, text, content_hash(data), warnings)
     frontmatter = read_frontmatter(text)
+    warnings += _repeated_keys(frontmatter)
+    if _UNCLOSED.match(text) and match_frontmatter(text) is None:
+        warnings += ("its properties are not read; add the line --- below them",)
     content = read_blocks(parse_markdown(text[frontmatter.body_start :]), frontmatter.body_line)
     if content.too_deep:
         warnings += ("text nested deeper than 50 levels is not indexed",)
@@ -160,6 +165,14 @@ def stem_of(path: str) -> str:
 def name_of(path: str) -> str:
     """The name of the Logseq page in the file, or the file's stem."""
     return page_name(path) or stem_of(path)
+
+
+def _repeated_keys(frontmatter: Frontmatter) -> tuple[str, ...]:
+    return tuple(
+        f"the frontmatter has {key!r} in lines {', '.join(map(str, lines[:-1]))} and {lines[-1]}, "
+        f"and only the value in line {lines[-1]} is read; keep one of them"
+        for key, lines in frontmatter.repeated.items()
+    )
 
 
 def _frontmatter_links(frontmatter: Frontmatter) -> list[Link]:

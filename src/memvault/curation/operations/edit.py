@@ -118,7 +118,9 @@ def stage_rewriting(
 def _set_property(staging: Staging, path: str, edit: NoteEdit) -> EditResult:
     key = (edit.property or "").strip()
     if not key or ":" in key or not key.isprintable():
-        raise InvalidParams("set_property needs the name of a property", parameter="property")
+        raise InvalidParams(
+            "set_property needs the property's name in `property`", parameter="property"
+        )
     if key.casefold() in GUARDED_KEYS:
         raise InvalidParams(f"{key} cannot be set: memvault keeps this property itself")
     before = property_of(staging, path, key)

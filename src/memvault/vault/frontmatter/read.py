@@ -26,6 +26,24 @@ _BOOL = "tag:yaml.org,2002:bool"
 _INT = "tag:yaml.org,2002:int"
 _FLOAT = "tag:yaml.org,2002:float"
 _DECIMAL = re.compile(r"[-+]?\d+\.\d+")
+# Parts of the messages of PyYAML and of libyaml, and what they mean to a person.
+_REASONS = {
+    "mapping values are not allowed": "a colon in the value needs quotes around it, or the line is "
+    "indented wrongly",
+    "tab character": "there is a tab where YAML wants spaces",
+    r"'\t'": "there is a tab where YAML wants spaces",
+    "expected ',' or ']'": "a list that begins with [ is not closed",
+    "expected ',' or '}'": "what begins with { is not closed",
+    "unexpected end of stream": "a quotation mark is not closed",
+    "cannot start any token": "a value that begins with a sign such as @, % or ` needs quotes",
+    "undefined alias": "a value that begins with * needs quotes",
+    "expected key": "text that follows a closing quote or bracket needs quotes around the whole "
+    "value, or the line is indented wrongly",
+    "expected ':'": "the line has no `key: value`",
+    "document start": "the line is indented wrongly",
+    "expected <block end>": "text that follows a closing quote or bracket needs quotes around the "
+    "whole value, or the line is indented wrongly",
+}
 # Errors that PyYAML raises, in addition to its own, for a value that contradicts its tag.
 _VALUE_ERRORS = (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError)
 
@@ -111,6 +129,7 @@ class Frontmatter:
         body_start: offset of the first character after the frontmatter.
         body_line: line of that character, counted from 1.
         problem: why the YAML could not be read completely.
+        repeated: the lines of the note with the same key, by key; the last value counts.
     """
 
     values: dict[str, Any] = field(default_factory=dict)
@@ -118,6 +137,7 @@ class Frontmatter:
     body_start: int = 0
     body_line: int = 1
     problem: FrontmatterProblem | None = None
+    repeated: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
 
 def read_frontmatter(text: str) -> Frontmatter:
@@ -132,7 +152,18 @@ def read_frontmatter(text: str) -> Frontmatter:
     values, problem = load_yaml(source)
     if problem is not None and not values:
         return Frontmatter(problem=problem)
-    return Frontmatter(values, source, match.end(), source.count("\n") + 3, problem)
+    repeated = {} if problem else _repeated_keys(source)
+    return Frontmatter(values, source, match.end(), source.count("\n") + 3, problem, repeated)
+
+
+def _repeated_keys(source: str) -> dict[str, tuple[int, ...]]:
+    """The lines of each key that readable YAML has more than once."""
+    root = yaml.compose(source, Loader=FrontmatterLoader)
+    lines: dict[str, tuple[int, ...]] = {}
+    for key, _value in root.value if isinstance(root, yaml.MappingNode) else ():
+        if isinstance(key, yaml.ScalarNode):
+            lines[key.value] = (*lines.get(key.value, ()), key.start_mark.line + 2)
+    return {key: found for key, found in lines.items() if len(found) > 1}
 
 
 def load_yaml(source: str) -> tuple[dict[str, Any], FrontmatterProblem | None]:
@@ -151,9 +182,8 @@ def _loaded(source: str) -> dict[Any, Any] | FrontmatterProblem:
             return FrontmatterProblem(2, "it is nested too deeply")
         loaded = YAMLHandler().load(source, Loader=FrontmatterLoader)
     except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-        problem = str(getattr(error, "problem", None) or "it is not valid YAML")
-        return FrontmatterProblem((mark.line if mark else 0) + 2, problem)
+        line, problem = line_and_reason(error)
+        return FrontmatterProblem(line + 2, problem)
     except _VALUE_ERRORS:
         return FrontmatterProblem(2, "a value cannot be read")
     if loaded is None:
@@ -161,6 +191,18 @@ def _loaded(source: str) -> dict[Any, Any] | FrontmatterProblem:
     if not isinstance(loaded, dict):
         return FrontmatterProblem(2, "it is not a list of `key: value` lines")
     return loaded
+
+
+def line_and_reason(error: yaml.YAMLError) -> tuple[int, str]:
+    """The line of an error, counted from 0, and its reason in plain words."""
+    if not isinstance(error, yaml.MarkedYAMLError):
+        return 0, "it has characters that YAML does not allow"
+    problem = error.problem or "it is not valid YAML"
+    reason = next((words for part, words in _REASONS.items() if part in problem), problem)
+    marks = (error.context_mark, error.problem_mark)  # where it begins, and where reading ended
+    is_at_begin = reason.endswith(("is not closed", "`key: value`"))
+    mark = next(filter(None, marks if is_at_begin else marks[::-1]), None)
+    return mark.line if mark else 0, reason
 
 
 def is_deep(source: str) -> bool:

@@ -23,7 +23,7 @@ from yaml.events import (
 )
 
 from memvault.model.errors import InvalidParams, MalformedFrontmatter
-from memvault.vault.frontmatter.read import WrittenNumber, is_deep
+from memvault.vault.frontmatter.read import WrittenNumber, is_deep, line_and_reason
 
 _COLON = re.compile(r"\s*:")
 _STARTS = (MappingStartEvent, SequenceStartEvent)
@@ -69,11 +69,8 @@ def find_entries(source: str) -> list[Entry]:
         if is_deep(source):
             raise malformed_line(0, "it is nested too deeply")
         return list(_entries(source))
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        raise malformed_line(mark.line if mark else 0, error.problem or "it is not YAML") from error
     except yaml.YAMLError as error:
-        raise malformed_line(0, "it holds characters that YAML does not allow") from error
+        raise malformed_line(*line_and_reason(error)) from error
 
 
 def malformed_line(line: int, problem: str) -> MalformedFrontmatter:
