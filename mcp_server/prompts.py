@@ -11,7 +11,6 @@ from pydantic import Field
 
 from mcp_server.answers.memories import is_verified
 from mcp_server.answers.status import Behaviour
-from mcp_server.middleware.origin_marks import origin_shown
 from mcp_server.tools.toolbox import Toolbox
 from memvault.model.search import Hit, Mode
 from memvault.vault.lines import bare_lines
@@ -146,8 +145,8 @@ def _passage(hit: Hit) -> str:
     place = f"{hit.memory.path}:{hit.lines.first}-{hit.lines.last}"
     own_heading = hit.memory.provenance.own_heading(hit.heading)
     heading = f" > {own_heading}" if own_heading else ""
-    origin = origin_shown(hit.memory, list(hit.lines))
-    is_claim = not origin.is_person and not is_verified(hit, list(hit.lines))
+    origin = hit.memory.provenance.of_lines(hit.lines)
+    is_claim = not origin.is_person and not is_verified(hit, hit.lines)
     text = hit.text.strip()
     if is_claim:  # no line of it may look like the heading of another passage
         quoted = "\n".join(_HEADING.sub(r"\1\\#", line) for line in bare_lines(text))

@@ -28,9 +28,9 @@ from mcp_server.answers.base import (
     read_from,
 )
 from mcp_server.answers.reasoning import CausalShape, ConeShape, ConflictShape, SurroundingsShape
-from mcp_server.middleware.origin_marks import origin_shown
 from memvault.cognition.pulse import MemoryState
 from memvault.model.memory import JohariQuadrant, Lifecycle, UTLState
+from memvault.model.note import LineRange
 from memvault.model.provenance import OriginKind
 from memvault.model.search import EntailmentCone, Hit, Insights, Mode, VerbosityLevel
 from memvault.model.verification import Status, Verification
@@ -330,12 +330,12 @@ def _interval(hit: Hit) -> list[float]:
     return list(wilson(hit.confidence, 1 + len(check.confirmed_by) + len(check.contradicted_by)))
 
 
-def is_verified(hit: Hit, lines: list[int]) -> bool:
-    """Whether all of the shown text is verified.
+def is_verified(hit: Hit, lines: LineRange) -> bool:
+    """Whether all of the text in these lines is verified.
 
     The person's words do not verify the words of others in the same lines.
     """
-    check, origin = hit.verification, origin_shown(hit.memory, lines)
+    check, origin = hit.verification, hit.memory.provenance.of_lines(lines)
     covers_text = check.marked or hit.own_only or origin.is_person or not check.by_person
     return check.verified and covers_text
 
@@ -346,7 +346,6 @@ def _heading(hit: Hit, excerpt: Excerpt) -> str | None:
 
 def _node(hit: Hit, excerpt: Excerpt, state: MemoryState) -> NodeShape:
     """The memory with all fields but `utl_state`; a withheld one has no text and no hops."""
-    lines = list(excerpt.lines)
     if excerpt.own_only and not (hit.own_only or hit.memory.is_marked_wrong):
         check = hit.verification
         hit = replace(
@@ -355,11 +354,13 @@ def _node(hit: Hit, excerpt: Excerpt, state: MemoryState) -> NodeShape:
     return NodeShape.of(
         hit,
         heading=None if hit.withheld else _heading(hit, excerpt),
-        lines=lines,
+        lines=list(excerpt.lines),
         content=None if hit.withheld else excerpt.text,
         confidence_interval=_interval(hit),
-        verified=is_verified(hit, lines),
-        origin=OriginKind.PERSON if hit.own_only else origin_shown(hit.memory, lines).kind,
+        verified=is_verified(hit, excerpt.lines),
+        origin=OriginKind.PERSON
+        if hit.own_only
+        else hit.memory.provenance.of_lines(excerpt.lines).kind,
         verification=_verification_shape(hit.verification, withheld=hit.withheld),
         newer_claims=hit.verification.newer,
         hops=None if hit.withheld else hit.hops,

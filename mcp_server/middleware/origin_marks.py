@@ -95,7 +95,7 @@ def marked(value: Any, catalogue: Catalogue, *, gated: bool = False) -> Any:
     if value.get("origin") == OriginKind.PERSON:
         return marked_fields  # the tool shows the person's own words alone
     line = value.get("line")
-    origin = origin_shown(memory, value.get("lines", None if line is None else [line, line]))
+    origin = _origin_of(memory, value.get("lines", None if line is None else [line, line]))
     if origin.is_person:
         is_named = not _TITLED.isdisjoint(value) and not QUOTATIONS.isdisjoint(value)
         if is_named or not _TEXTS.isdisjoint(value):
@@ -134,9 +134,9 @@ def claimant(memory: Memory | None) -> str:
     return partly + memory.provenance.claimant.writer
 
 
-def origin_shown(memory: Memory, lines: object = None) -> Origin:
-    """The origin of the shown lines of a memory, or of the whole note without lines: the person
-    only if all of it is theirs."""
+def _origin_of(memory: Memory, lines: object) -> Origin:
+    """The origin of the shown lines, or of the whole note without lines: the person only if all of
+    it is theirs."""
     if isinstance(lines, list) and [type(number) for number in lines] == [int, int]:
         return memory.provenance.of_lines(LineRange(*lines))
     return memory.provenance.claimant

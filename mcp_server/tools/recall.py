@@ -23,7 +23,6 @@ from mcp_server.answers.memories import (
     SearchAnswer,
     is_verified,
 )
-from mcp_server.middleware.origin_marks import origin_shown
 from mcp_server.tools.arguments import (
     CORE,
     FULL,
@@ -153,7 +152,7 @@ class ConnectorTools(Tools):
 
 
 def _metadata(memory: Memory) -> dict[str, str]:
-    origin = origin_shown(memory)
+    origin = memory.provenance.claimant
     values = {
         "path": memory.path,
         "type": memory.type,
@@ -303,7 +302,7 @@ def _chunk(hit: Hit, level: VerbosityLevel) -> ChunkShape:
         lines=list(hit.lines),
         text=hit.text if is_shown else None,
         score=round(hit.relevance, 3),
-        verified=is_verified(hit, list(hit.lines)) if has_text else None,
+        verified=is_verified(hit, hit.lines) if has_text else None,
         withheld=hit.withheld or None,
         origin=OriginKind.PERSON if hit.own_only else None,
     )
