@@ -103,7 +103,7 @@ class Outline:
 
     @cached_property
     def words(self) -> SentenceWords:
-        return SentenceWords.of(statement.text for statement in self.statements)
+        return SentenceWords.of([statement.text for statement in self.statements])
 
     @cached_property
     def layout(self) -> Layout:
