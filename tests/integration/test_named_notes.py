@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from indexer.indexer import Indexer
+from memvault.model.memory import Lifecycle, Memory
+from memvault.search.named_notes import QuestionNames
 from memvault.search.pipeline import Searcher
 from memvault.text.encoders.embedding import Embedder
 from tests.integration.searching import searcher_over
@@ -35,6 +38,27 @@ def searcher(
 )
 def test_the_note_that_a_question_names_comes_first(searcher: Searcher, question: str) -> None:
     assert searcher.search(question).hits[0].memory.title == "Long Harbour (film)"
+
+
+@pytest.mark.parametrize(
+    ("title", "is_named"),
+    [
+        ("book - Berg - Stones that speak", True),
+        ("Stones that speak: a novel", True),
+        ("book - Stones", False),  # one word is no name
+        ("book - Stones that sleep", False),
+        ("Stones that-speak", True),
+    ],
+)
+def test_a_part_of_a_title_is_a_name(title: str, is_named: bool) -> None:
+    memory = Memory(
+        id="m",
+        path="m.md",
+        title=title,
+        lifecycle=Lifecycle.PERMANENT,
+        created_at=datetime(2026, 11, 18, tzinfo=UTC),
+    )
+    assert QuestionNames("Who wrote Stones That Speak?").has(memory) is is_named
 
 
 def test_a_title_of_one_word_is_no_name(searcher: Searcher) -> None:

@@ -50,3 +50,15 @@ def test_a_name_that_no_note_has_is_said_and_makes_the_answer_less_sure(
 )
 def test_other_words_with_a_capital_are_no_unseen_names(searcher: Searcher, question: str) -> None:
     assert "No note has" not in str(searcher.search(question).notice)
+
+
+def test_a_short_name_may_have_another_ending_in_some_languages(
+    write: Callable[..., Path], indexer: Indexer, embedder: Embedder
+) -> None:
+    write("Dílna.md", "Dílna je v Praze a má ji na starosti Otto, který se tu vyučil.\n")
+    indexer.scan()
+    with searcher_over(indexer, embedder, lambda: Calendar(date(2026, 11, 18))) as searcher:
+        short = searcher.search("Kde je dílna, když není v Brně?")
+        long = searcher.search("Kde je dílna, když není v Olomouci?")
+    assert "No note has" not in str(short.notice)
+    assert "No note has 'Olomouci'." in str(long.notice)

@@ -431,6 +431,32 @@ def test_the_form_follows_from_the_content_when_none_is_asked_for(notes, query, 
     assert notes.context(query, *paths, room=room).form is form
 
 
+def test_words_of_other_languages_match_by_their_parts(notes):
+    parts = ("Korpus", "Hals", "Kopf", "Steg", "Boden", "Sattel", "Decken", "Zargen")
+    lines = [f"Die {part}breite ist {number} mm." for number, part in enumerate(parts, 41)]
+    intro = "Das sind die Maße der Gitarre von Mia, die sie von mir hat."
+    notes.add("Notes.md", "# Notes\n\n" + "\n\n".join([intro, *lines]) + "\n")
+    question = "Wie breit ist der Sattel?"
+    context = notes.context(question, "Notes.md", room=60, form=ContextForm.NARRATIVE)
+    assert "Die Sattelbreite ist 46 mm." in context.text
+
+
+def test_code_of_later_notes_does_not_push_out_what_the_first_one_says(notes):
+    code = "\n".join(f"oven_{number} = heat(bread, {number})" for number in range(40))
+    notes.add("Oven.md", f"# Oven\n\nThe oven of the site:\n\n```python\n{code}\n```\n")
+    context = notes.context("When was the oven built?", "Bakery.md", "Oven.md", room=100)
+    assert context.form is not ContextForm.CODE_FOCUSED
+    assert "The oven was built in 1911." in context.text
+
+
+def test_a_query_of_a_plugin_is_no_code(notes):
+    query = "list from [[#]] where contains(file.outlinks, this.file.link)"
+    notes.add("Mast.md", f"# Mast\n\nIt is of larch.\n\n## Back\n\n```dataview\n{query}\n```\n")
+    context = notes.context("Of which wood is the mast?", "Mast.md", "Bakery.md", room=60)
+    assert context.form is not ContextForm.CODE_FOCUSED
+    assert "outlinks" not in context.text
+
+
 def test_what_fits_is_given_whole_and_nothing_counts_as_saved(notes):
     context = notes.context("When is bread baked?", "Bakery.md", "Team.md")
     assert context.form is ContextForm.RAW

@@ -152,6 +152,7 @@ def span_of(text: str) -> Span | None:
         ("What did I do on the fourth of January?", date(2026, 1, 4), date(2026, 1, 4)),
         ("Who came on the twenty-first of May 2025?", date(2025, 5, 21), date(2025, 5, 21)),
         ("Was geschah am 3. März 2025?", date(2025, 3, 3), date(2025, 3, 3)),
+        ("Co se stalo 12. ledna 2025?", date(2025, 1, 12), date(2025, 1, 12)),
         ("who left at the end of october?", date(2026, 10, 21), date(2026, 10, 31)),
         ("who left in late march?", date(2026, 3, 21), date(2026, 3, 31)),
         ("Who left on 24 December last year?", date(2025, 12, 24), date(2025, 12, 24)),
@@ -338,6 +339,20 @@ def test_a_weekday_makes_a_day_without_its_month_certain(text: str, days: list[d
         (
             "próba 5 września 2026 r., koncert 12 grudnia 2026",
             [date(2026, 9, 5), date(2026, 12, 12)],
+        ),
+        (
+            "zkouška 12. ledna 2026, koncert 3. října 2026",
+            [date(2026, 1, 12), date(2026, 10, 3)],
+        ),
+        (
+            "3 maj 2026, 7. júna 2026, 5 лютого 2026, 4 noiembrie 2026, 24. desember 2026",
+            [
+                date(2026, 2, 5),
+                date(2026, 5, 3),
+                date(2026, 6, 7),
+                date(2026, 11, 4),
+                date(2026, 12, 24),
+            ],
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""The names of months, in English and in eight other languages."""
+"""The names of months, in English and in other languages."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ MONTHS = {
     for number, name in enumerate(names)
     if name
 }
-# January to December in German, French, Spanish, Italian, Portuguese, Dutch, Polish and Russian,
-# each with its words for "in" before a month. Abbreviations that are words elsewhere are left out
-# ("set", "out", "ago", "gen", "mag").
+# January to December in German, French, Spanish, Italian, Portuguese, Dutch, Polish, Russian,
+# Czech, Slovak, Ukrainian, Swedish, Danish with Norwegian, and Romanian, each with its words for
+# "in" before a month. Abbreviations that are words elsewhere are left out ("set", "out", "ago",
+# "gen", "mag").
 _MONTHS_ELSEWHERE = (
     ("im", "januar|jänner februar|febr märz|mrz april mai juni juli august september oktober|okt"
      " november dezember|dez"),
@@ -35,6 +36,22 @@ _MONTHS_ELSEWHERE = (
      " апрель|апреля|апреле|апр май|мая|мае июнь|июня|июне июль|июля|июле"
      " август|августа|августе|авг сентябрь|сентября|сентябре|сент октябрь|октября|октябре|окт"
      " ноябрь|ноября|ноябре|нояб декабрь|декабря|декабре|дек"),
+    ("v ve", "leden|ledna|lednu únor|února|únoru březen|března|březnu duben|dubna|dubnu"
+     " květen|května|květnu červen|června|červnu červenec|července|červenci srpen|srpna|srpnu"
+     " září říjen|října|říjnu listopad|listopadu prosinec|prosince|prosinci"),
+    ("v vo", "január|januára|januári február|februára|februári marec|marca|marci"
+     " apríl|apríla|apríli máj|mája|máji jún|júna|júni júl|júla|júli august|augusta|auguste"
+     " september|septembra|septembri október|októbra|októbri november|novembra|novembri"
+     " december|decembra|decembri"),
+    ("у в", "січень|січня|січні лютий|лютого|лютому березень|березня|березні квітень|квітня|квітні"
+     " травень|травня|травні червень|червня|червні липень|липня|липні серпень|серпня|серпні"
+     " вересень|вересня|вересні жовтень|жовтня|жовтні листопад|листопада|листопаді"
+     " грудень|грудня|грудні"),
+    ("i", "januari februari mars april maj juni juli augusti september oktober november december"),
+    ("i", "januar februar marts|mars april maj|mai juni juli august september oktober november"
+     " december|desember"),
+    ("în", "ianuarie februarie martie aprilie mai iunie iulie august septembrie octombrie"
+     " noiembrie decembrie"),
 )  # fmt: skip
 _SPELLINGS = [
     (name, number, words_for_in.split())

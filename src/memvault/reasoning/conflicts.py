@@ -20,8 +20,8 @@ from memvault.model.graph import (
     OPPOSING,
     SINGLE_VALUED,
     SUPERSEDED,
-    SUPERSEDING,
     GraphEdge,
+    contradicts,
     relation_name,
 )
 from memvault.model.memory import Memory, MemoryOf
@@ -75,9 +75,9 @@ def stated_conflict(edge: GraphEdge, edges: GraphView) -> Conflict | None:
 
     Prose counts only if the note is its subject ("This contradicts …", not "A contradicts B").
     """
-    name = relation_name(edge.relation)
-    if name not in OPPOSING and name not in SUPERSEDING and name not in SUPERSEDED:
+    if not contradicts(edge.relation):
         return None
+    name = relation_name(edge.relation)
     node = edges.node(edge.source)
     if edge.origin not in NAMED_ORIGINS and not _has_note_as_subject(
         edge, node.name if node else ""
@@ -104,9 +104,10 @@ def _has_note_as_subject(edge: GraphEdge, title: str) -> bool:
 def stated_conflicts(edges: GraphView, ids: Iterable[str]) -> list[Conflict]:
     """The conflicts that any notes state of these memories; empty if the graph does not answer."""
     try:
-        # An edge between two of the memories touches both.
-        touching = dict.fromkeys(edge for key in ids for edge in edges.touching(key))
-        stated = (stated_conflict(edge, edges) for edge in touching)
+        touching = (edge for key in ids for edge in edges.touching(key))
+        # An edge between two of the memories touches both. Most edges of a hub state no conflict.
+        opposing = dict.fromkeys(edge for edge in touching if contradicts(edge.relation))
+        stated = (stated_conflict(edge, edges) for edge in opposing)
         return [conflict for conflict in stated if conflict is not None]
     except (StoreUnavailable, GraphQueryError):
         return []

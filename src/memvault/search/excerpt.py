@@ -27,8 +27,6 @@ from memvault.text.encoders.embedding import Embedder
 _ByQuestion = Sequence[Floats]  # the scores of the sentences, (n,), for each question
 UNNAMED_DIVISOR = 4  # a quarter of an excerpt at most is for properties that nobody asked for
 READ_WHOLE = 10  # notes whose every sentence is compared; of later ones only the passage found
-# Code that plugins of Obsidian replace by query results: the code itself says nothing.
-_QUERIES = frozenset(("dataview", "dataviewjs", "tasks"))
 _MAX_LENGTH_FACTOR = 2  # times the limit: a sentence longer than that is cut at a word
 # A sentence is often completed by the next one ("When was it?" "In May") and prepared by the one
 # before; a label ("To fold all:", a callout's title) says nothing without what follows it.
@@ -319,7 +317,6 @@ def _add_code(code: dict[Code, int], outline: Outline, chosen: Sequence[int], ro
         (ranks[place], number, place)
         for number, piece in enumerate(outline.code)
         if piece not in code
-        and not _is_mere_query(piece, outline)
         and (place := next((p for p in (piece.lead, piece.follower) if p in ranks), None))
         is not None
     ]
@@ -331,10 +328,3 @@ def _add_code(code: dict[Code, int], outline: Outline, chosen: Sequence[int], ro
             code[piece] = place
             added_bytes += size
     return added_bytes
-
-
-def _is_mere_query(code: Code, outline: Outline) -> bool:
-    """Whether code is a plugin's query, and no sentence introduces it as an example."""
-    if code.block.language not in _QUERIES:
-        return False
-    return code.lead is None or not outline.statements[code.lead].text.endswith(":")

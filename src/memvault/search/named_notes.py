@@ -10,6 +10,7 @@ from memvault.search.question_languages import is_function_word_in
 from memvault.text.words import STOP_WORDS, name_key, words
 
 _QUALIFIER = re.compile(r"\s*\([^()]*\)\s*$")  # of a title: "Mercury (planet)"
+_PARTS = re.compile(r"\s+[-–—]\s+|:\s+")  # of a title: "Book - Surrounded by Idiots"
 _REQUEST = re.compile(
     r"^\W*(?:please )?(?:tell|show|give|find|describe|explain)\b|\bdo (?:i|you|we) know\b", re.I
 )
@@ -30,9 +31,10 @@ class QuestionNames:
         )
 
     def has(self, memory: Memory) -> bool:
-        """Whether the question has a title or alias of two words at least; one word is too often
-        meant as a word."""
-        return any(" " in key and f" {key} " in self._key for key in map(name_key, _names(memory)))
+        """Whether the question has a title, a part of it or an alias of two words at least; one
+        word is too often meant as a word."""
+        names = (part for name in _names(memory) for part in (name, *_PARTS.split(name)))
+        return any(" " in key and f" {key} " in self._key for key in map(name_key, names))
 
     def is_only(self, memory: Memory) -> bool:
         """Whether the question asks for nothing but this note: "What is compost?".

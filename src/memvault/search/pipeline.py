@@ -315,7 +315,7 @@ class Searcher:
 
         question = request.query if request.time is None else request.time.rest
         try:
-            return unseen_names(question, is_in_vault)
+            return unseen_names(question, self._vectors.language_of(request.query), is_in_vault)
         except StoreUnavailable:
             return []
 

@@ -10,21 +10,37 @@ import re
 from collections.abc import Callable
 
 from memvault.search.question_languages import languages_of
+from memvault.stores.vectors.bm25 import PIECE_LETTERS
 from memvault.text.words import STOP_WORDS
 
 SHARE_ANSWERED = 0.4  # of the questions with such a name, about; see above
 _MIN_CHARS = 3
+# Languages in which names have endings, as "Praze" for "Praha". Of a long name other forms are
+# found by their pieces, of a short one they may not be.
+_INFLECTING = frozenset(
+    ("croatian", "czech", "estonian", "finnish", "hungarian", "latvian", "lithuanian", "polish",
+     "russian", "slovak", "slovene", "turkish")
+)  # fmt: skip
+_MIN_CHARS_INFLECTED = PIECE_LETTERS + 2
 _WORD = re.compile(r"[^\W_][\w'’]*")
 _START = re.compile(r"(?:\A|[.?!:;(\"“”«]\s*)\W*([^\W_][\w'’]*)")
 _POSSESSIVE = re.compile(r"['’]s?\Z")
 
 
-def unseen_names(question: str, is_in_vault: Callable[[str], bool]) -> list[str]:
+def unseen_names(
+    question: str, language: str | None, is_in_vault: Callable[[str], bool]
+) -> list[str]:
     """The names of a question that no note has, as the question writes them.
 
-    None in German, which writes all nouns like names.
+    None in German, which writes all nouns like names; no short ones in languages where names have
+    endings.
+
+    Args:
+        language: of the question, as the vector store recognises it.
     """
-    unseen = [name for name in _names_in(question) if not is_in_vault(name)]
+    min_chars = _MIN_CHARS_INFLECTED if language in _INFLECTING else _MIN_CHARS
+    names = (name for name in _names_in(question) if len(name) >= min_chars)
+    unseen = [name for name in names if not is_in_vault(name)]
     return unseen if unseen and "german" not in languages_of(question).names else []
 
 
@@ -39,5 +55,5 @@ def _names_in(question: str) -> list[str]:
     return [
         name
         for name in dict.fromkeys(names)
-        if len(name) >= _MIN_CHARS and "'" not in name and name.casefold() not in STOP_WORDS
+        if "'" not in name and name.casefold() not in STOP_WORDS
     ]

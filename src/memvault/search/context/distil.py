@@ -38,7 +38,7 @@ CUT = "…"  # after a cut sentence; one is cut only if no whole one fits
 MAX_NOTE_SHARE = 0.25  # of the budget, of a first memory that is quoted whole
 MAX_LIST_SHARE = 0.25  # of the budget, for a list and the line above it
 MAX_TABLE_SHARE = 0.75  # of the budget, of a table of the first memory that is quoted whole
-MIN_CODE_SHARE = 0.25  # of the memories' tokens, by relevance, for the form code_focused
+MIN_CODE_SHARE = 0.25  # of the first memory's tokens, for the form code_focused
 
 
 class Distiller:
@@ -68,9 +68,9 @@ class Distiller:
 
         Args:
             all_hits: the recalled memories, best first.
-            form: None decides by the content: code_focused if a quarter of the text is code, else
-                raw if all of it fits, else structured if most relevant sentences are short facts,
-                else narrative.
+            form: None decides by the content: code_focused if a quarter of the first memory is
+                code, else raw if all of it fits, else structured if most relevant sentences are
+                short facts, else narrative.
             time: the time that the question names, if any.
         """
         hits: list[Hit] = []
@@ -174,11 +174,7 @@ class _Distillation:
 
     def _form_without_choosing(self) -> ContextForm | None:
         """The form, if it does not depend on which sentences are chosen; else None."""
-        all_tokens = code_tokens = 0.0  # by the relevance of their memories
-        for hit, outline in zip(self._hits, self._outlines, strict=True):
-            all_tokens += hit.relevance * outline.tokens
-            code_tokens += hit.relevance * sum(piece.tokens for piece in outline.code)
-        if code_tokens and code_tokens >= MIN_CODE_SHARE * all_tokens:
+        if self._leading is not None and _has_much_code(self._outlines[self._leading.memory]):
             return ContextForm.CODE_FOCUSED
         budget = self._budget(ContextForm.RAW)
         overhead = sum(budget.frame_tokens) + sum(budget.naming_tokens)
@@ -366,6 +362,12 @@ class _Distillation:
                 )
             )
         return excerpts
+
+
+def _has_much_code(outline: Outline) -> bool:
+    """Whether code is at least `MIN_CODE_SHARE` of a memory."""
+    tokens = sum(piece.tokens for piece in outline.code)
+    return bool(outline.code) and tokens >= MIN_CODE_SHARE * outline.tokens
 
 
 def _leading(

@@ -37,6 +37,8 @@ MAX_CACHED = 30_000  # sentences in all outlines that are kept; about 1 kB each
 
 CLEARLY_BETTER = 1.25  # times the person's best score that the best sentence of others must have
 
+# Code that plugins of Obsidian replace by query results: the code itself says nothing.
+_QUERIES = frozenset(("dataview", "dataviewjs", "tasks"))
 _BULLET = re.compile(r"\A *(?:[-*+] )?")
 
 _Key = tuple[str, str, bool, bool, str]
@@ -101,7 +103,7 @@ class Outline:
 
     @cached_property
     def words(self) -> TermIndex:
-        return TermIndex.of(statement.text for statement in self.statements)
+        return TermIndex.of([statement.text for statement in self.statements])
 
     @cached_property
     def layout(self) -> Layout:
@@ -297,14 +299,22 @@ def _outline(
             text.pieces, text.shown, text.shown_tokens, owners, strict=True
         )
     )
-    code = tuple(
+    pieces = (
         Code(
             block, size, *_neighbours(block, statements), terms_in(some_words(composed(block.text)))
         )
         for block, size in zip(text.code, text.code_tokens, strict=True)
     )
-    tokens = sum(text.shown_tokens) + sum(text.code_tokens)
+    code = tuple(piece for piece in pieces if not _is_mere_query(piece, statements))
+    tokens = sum(text.shown_tokens) + sum(piece.tokens for piece in code)
     return Outline(statements, code, vectors, bare, tokens)
+
+
+def _is_mere_query(code: Code, statements: Sequence[Statement]) -> bool:
+    """Whether code is a plugin's query, and no sentence introduces it as an example."""
+    if code.block.language not in _QUERIES:
+        return False
+    return code.lead is None or not statements[code.lead].text.endswith(":")
 
 
 def _statement(piece: Unit, as_shown: str, size: int, unit: int) -> Statement:

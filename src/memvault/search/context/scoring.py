@@ -10,6 +10,9 @@ compared sentences, as in BM25 (Robertson and Zaragoza 2009),
 
     idf(t) = ln(1 + (N - n(t) + 0.5) / (n(t) + 0.5))
 
+In a note in another language, parts of words count as in keyword search (`bm25`): "Sattel" is in
+"Sattelbreite".
+
 A word of its title or headings counts half, so that "Lead: Ada" answers who leads the note's
 subject. A sentence gets a quarter of the words of short neighbours that were embedded with it. A
 sentence that states a followed relation is what the question needs, whatever its words: its score
@@ -183,7 +186,8 @@ def _counts_shown(outline: Outline) -> npt.NDArray[np.int64]:
 
 def _word_weights(query: str, outlines: Sequence[Outline]) -> dict[int, float]:
     """The question's words and their weights, which sum to 1."""
-    query_vector = bm25.query(query)
+    languages = {outline.words.language for outline in outlines} - {"english"}
+    query_vector = bm25.query(query, tuple(sorted(languages)))
     counts = Counter(term for outline in outlines for code in outline.code for term in code.terms)
     for outline in outlines:
         places = outline.words.places
@@ -224,9 +228,12 @@ def _lift_stated_relations(
 
 
 @lru_cache(maxsize=5_000)
-def _terms_above(title: str, heading: tuple[str, ...]) -> frozenset[int]:
-    """The terms of a title and of headings."""
-    return frozenset(bm25.terms(" ".join((title, *heading))))
+def _terms_above(title: str, heading: tuple[str, ...], language: str) -> frozenset[int]:
+    """The terms of a title and of headings in a language."""
+    text = " ".join((title, *heading))
+    if language == "english":
+        return frozenset(bm25.terms(text))
+    return frozenset(bm25.document(text, language).indices)
 
 
 # The weight of a sentence's cosine, by its number of content words.
@@ -265,7 +272,8 @@ def _word_shares(title: str, outline: Outline, weights: Mapping[int, float]) -> 
     """(n,) the weight of the question's words in each sentence and above it, and in the short
     neighbours that were embedded with it."""
     layout = outline.layout
-    terms_above = [_terms_above(title, heading) for heading in layout.headings]
+    language = outline.words.language
+    terms_above = [_terms_above(title, heading, language) for heading in layout.headings]
     shares_above = [
         HEADING_WORD_WEIGHT * sum(weight for term, weight in weights.items() if term in terms)
         for terms in terms_above
@@ -289,7 +297,7 @@ def _word_shares(title: str, outline: Outline, weights: Mapping[int, float]) -> 
 
 def _word_share(title: str, code: Code, weights: Mapping[int, float]) -> float:
     """The weight of the question's words in code and above it."""
-    terms, terms_above = set(code.terms), _terms_above(title, code.block.heading)
+    terms, terms_above = set(code.terms), _terms_above(title, code.block.heading, "english")
     return sum(
         weight * (1.0 if term in terms else HEADING_WORD_WEIGHT if term in terms_above else 0.0)
         for term, weight in weights.items()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain
@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memvault.stores.vectors import bm25
+from memvault.stores.vectors.languages import language_of
 from memvault.text.words import STOP_WORDS, composed, some_words
 
 Integers = npt.NDArray[np.intp]
@@ -21,23 +22,26 @@ class TermIndex:
     """The words of n sentences.
 
     Attributes:
+        language: of the sentences; English if they do not show it.
         places: the places of the sentences that have a term, by term of BM25.
         content_counts: (n,) the number of words of each without function words.
     """
 
+    language: str
     places: Mapping[int, Sequence[int]]
     content_counts: Integers
 
     @classmethod
-    def of(cls, texts: Iterable[str]) -> TermIndex:
+    def of(cls, texts: Sequence[str]) -> TermIndex:
+        language = language_of("\n".join(texts)) or "english"
         places: dict[int, list[int]] = {}
         content_counts = []
         for place, text in enumerate(texts):
             words = some_words(composed(text))
             content_counts.append(len(words) - sum(map(STOP_WORDS.__contains__, words)))
-            for term in terms_in(words):
+            for term in terms_in(words, language):
                 places.setdefault(term, []).append(place)
-        return cls(places, np.array(content_counts, np.intp))
+        return cls(language, places, np.array(content_counts, np.intp))
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +61,13 @@ class Layout:
     byte_counts: Integers
 
 
-def terms_in(words: Sequence[str]) -> tuple[int, ...]:
-    """The distinct terms of words, as BM25 knows them."""
-    return tuple(set(chain.from_iterable(map(_terms_of, words))))
+def terms_in(words: Sequence[str], language: str = "english") -> tuple[int, ...]:
+    """The distinct terms of words in a language, as BM25 knows them."""
+    return tuple(set(chain.from_iterable(_terms_of(word, language) for word in words)))
 
 
 @lru_cache(maxsize=20_000)
-def _terms_of(word: str) -> tuple[int, ...]:
-    return tuple(bm25.terms(word))
+def _terms_of(word: str, language: str) -> tuple[int, ...]:
+    if language == "english":
+        return tuple(bm25.terms(word))
+    return tuple(bm25.document(word, language).indices)

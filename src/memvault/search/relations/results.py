@@ -271,8 +271,9 @@ class Inquiry:
         """How near every step text is to each phrase, (n_texts,), in one product."""
         if not wordings:
             return {}
-        similar = np.stack(list(wordings.values())) @ self._graph.vectors.T
-        return dict(zip(wordings, similar, strict=True))
+        # The few phrases as columns: with them as rows, the product takes half as long again.
+        similar = self._graph.vectors @ np.stack(list(wordings.values()), axis=1)
+        return dict(zip(wordings, similar.T, strict=True))
 
     def notes_by_paths(
         self, words: QuestionWords, starts: Sequence[int], min_score: float
