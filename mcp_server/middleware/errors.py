@@ -158,7 +158,9 @@ def invalid_params(error: ValidationError, schema: Mapping[str, Any]) -> Invalid
     Args:
         schema: the tool's input schema, for the range of the parameter.
     """
-    details = error.errors(include_url=False, include_input=True)[0]
+    errors = error.errors(include_url=False, include_input=True)
+    # A name that does not exist explains why another argument is missing.
+    details = next((each for each in errors if each["type"] in UNKNOWN), errors[0])
     kind = "missing" if details["type"] in MISSING else details["type"]
     location = [str(part) for part in details["loc"]]
     parameter = ".".join(location) or "arguments"

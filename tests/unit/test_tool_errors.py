@@ -91,6 +91,11 @@ def failure(name: str, **arguments: Any) -> dict[str, Any]:
             "There are: query, rationale, top_k, verbosity_level, filters, names, nodes, since",
         ),
         (
+            {"question": "q"},
+            "Invalid params: question - there is no such parameter. "
+            "There are: query, rationale, top_k, verbosity_level, filters, names, nodes, since",
+        ),
+        (
             {"query": "q", "filters": {"min_importance": 7}},
             "filters.min_importance must be between 0 and 1",
         ),
