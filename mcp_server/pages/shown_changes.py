@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from memvault.curation.changes.change_text import author
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 MAX_LINES = 200  # of a change that are shown
 LOOKED_BACK = 20  # latest changes, in which the person's last one is searched
+QUICK_UNDO = timedelta(days=1)  # age of a change until which one key undoes it
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +40,12 @@ class ShownChange:
 
 
 def last_of_person(container: Container) -> Change | None:
-    """The person's newest change that can be undone; None if it is not among the latest."""
+    """The person's newest change that can be undone; None if it is old or not among the latest."""
+    oldest = container.now() - QUICK_UNDO
     for change in container.curator.history.changes(limit=LOOKED_BACK):
         is_own = change.actor.kind == "person" and change.kind is not ChangeKind.UNDONE
         if is_own and change.undone_by is None and change.undoable:
-            return change
+            return change if change.at >= oldest else None
     return None
 
 
