@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from itertools import islice
 
 from indexer.catalogue import FORMAT, Catalogue, NoteRecord
-from indexer.name_registry import AffectedLinks, NameRegistry
+from indexer.name_registry import AffectedLinks, NameRegistry, length_first
 from indexer.progress import Progress, Report, ScanReport
 from memvault.model.errors import MemvaultError, NoteQuarantined
 from memvault.model.graph import is_uuid
@@ -293,21 +293,24 @@ class ChangeSetReader:
 
         Copies have longer names. An id derived from a note's path always belongs to that note.
         """
-        names = self._names
-        path_of_id = {id_of_path(path): path for path in pending.claims}
-        claimed = {claim for claim in pending.claims.values() if claim}
-        for path in (*pending.claims, *pending.deleted):
-            if claim := names.claim_of(path):
-                claimed.add(claim)
-        claimed |= {path_id for path_id in path_of_id if names.claimants(path_id)}
-        claimed |= {
-            path_id for path_id in map(id_of_path, pending.deleted) if names.claimants(path_id)
-        }
-        for memory_id in sorted(claimed):
-            owner = path_of_id.get(memory_id) or names.path_of(memory_id)
-            if owner is not None and owner not in pending.claims and not self.is_there(owner):
-                pending.deleted.add(owner)  # its event comes later, but its id is free now
-            self._settle_id(memory_id, None if owner in pending.deleted else owner, pending)
+        path_of_id: dict[str, str] = {}
+        settled = set[str]()
+        while paths := (pending.claims.keys() | pending.deleted) - settled:
+            path_of_id |= {id_of_path(path): path for path in paths if path in pending.claims}
+            for memory_id in sorted(self._ids_in_question(paths, pending)):
+                owner = path_of_id.get(memory_id) or self._names.path_of(memory_id)
+                if owner is not None and owner not in pending.claims and not self.is_there(owner):
+                    pending.deleted.add(owner)  # its event comes later, but its id is free now
+                self._settle_id(memory_id, None if owner in pending.deleted else owner, pending)
+            settled |= paths  # deletions found meanwhile make other ids free
+
+    def _ids_in_question(self, paths: Collection[str], pending: ChangeSet) -> set[str]:
+        """The ids that these notes claim or claimed, and those of their paths that others claim."""
+        claims = (
+            claim for p in paths for claim in (pending.claims.get(p), self._names.claim_of(p))
+        )
+        claimed = {claim for claim in claims if claim}
+        return claimed | {key for key in map(id_of_path, paths) if self._names.claimants(key)}
 
     def _settle_id(self, memory_id: str, owner: str | None, pending: ChangeSet) -> None:
         """Give the id to its owner, by default to the first note that claims it."""
@@ -317,7 +320,7 @@ class ChangeSetReader:
         pending.deleted |= moved  # their events come later
         unread -= moved
         claiming = {path for path, claim in pending.claims.items() if claim == memory_id}
-        claimants = sorted(unread | claiming, key=lambda path: (len(path), path))
+        claimants = sorted(unread | claiming, key=length_first)
         holder = owner or next(iter(claimants), None)
         for path in claimants:
             settled_id = memory_id if path == holder else id_of_path(path)

@@ -135,6 +135,7 @@ class Indexer:
                 self._repairs.forget_lost_indexes()
                 repaired = self._repairs.remove_strays()
                 forced = self.catalogue.unflushed() | repaired.missing
+                forced |= self._repairs.with_wrong_ids()
                 relink = repaired.linking | self.catalogue.notes_to_relink()
             differing = self.comparison.differing(self._due.paths())
             changed = {

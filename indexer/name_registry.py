@@ -7,7 +7,7 @@ and names are affected, so that the notes with them can be relinked.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from indexer.catalogue import NoteRecord
@@ -43,6 +43,11 @@ class AffectedLinks:
     @property
     def is_any(self) -> bool:
         return bool(self.link_keys or self.projects) or self.names != NameChanges()
+
+
+def length_first(path: str) -> tuple[int, str]:
+    """Sorts paths by their length."""
+    return len(path), path
 
 
 def _identity(memory: Memory) -> tuple[object, ...]:
@@ -95,6 +100,18 @@ class NameRegistry:
     def claimants(self, memory_id: str) -> set[str]:
         """Paths of the notes that claim this id."""
         return set(self._claimants.get(memory_id, ()))
+
+    def due_ids(self) -> Iterator[tuple[str, str]]:
+        """Each note's path, and the id that it has by the rule of `holder`."""
+        for own_id, path in self._paths.items():
+            claim = self._claims.get(path)
+            yield path, claim if claim is not None and self.holder(claim) == path else own_id
+
+    def holder(self, memory_id: str) -> str | None:
+        """The path of the note that has an id: the one from whose path it is derived, else of
+        those that claim it the one with the shortest path, since copies have longer names."""
+        first = min(self._claimants.get(memory_id, ()), key=length_first, default=None)
+        return self._paths.get(memory_id, first)
 
     def update(
         self,

@@ -1,4 +1,4 @@
-"""Repairs stores that do not fit the catalogue: lost indexes, and nodes and chunks of no note."""
+"""Repairs what does not fit the notes: lost indexes, nodes and chunks of no note, wrong ids."""
 
 from __future__ import annotations
 
@@ -61,3 +61,14 @@ class Repairs:
             stores.vectors.remove(chunks)
         self.notify(NotesIndexed(frozenset(linking), removed=frozenset(nodes | chunks)))
         return Repaired(nodes | chunks, linking, without_node | without_chunks)
+
+    def with_wrong_ids(self) -> set[str]:
+        """Paths of the notes that share an id which changes made at one time gave to another note
+        than a scan of all notes would; they must be indexed again."""
+        paths, ids = set[str](), set[str]()
+        for path, due_id in self.names.due_ids():
+            memory = self.comparison.catalogue.by_path(path)
+            if memory is not None and memory.id != due_id:
+                paths.add(path)
+                ids |= {memory.id, due_id}
+        return paths.union(*map(self.names.claimants, ids))

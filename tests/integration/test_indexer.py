@@ -290,6 +290,43 @@ def test_changes_amid_a_long_scan_leave_what_a_fresh_index_has(
     assert live.scan().indexed == 0
 
 
+def test_an_id_goes_to_the_next_copy_where_the_one_before_has_changed_too(
+    open_indexer: Callable[..., Indexer], write: Write, vault_folder: Path
+) -> None:
+    live = open_indexer()
+    for path in ("Oak.md", "a/Oak.md", "notes/Oak.md"):
+        write(path, "---\nid: 0b1f6a0e-8a55-4a0b-9f4e-000000000001\n---\nIn the yard.\n")
+    live.scan()
+    (vault_folder / "Oak.md").unlink()
+    write("a/Oak.md", "By the gate.\n")
+    live.index(["Oak.md"])
+    live.index(["a/Oak.md"])
+    fresh = open_indexer("fresh")
+    fresh.scan()
+    assert differences(snapshot(live), snapshot(fresh)) == []
+
+
+def test_a_scan_mends_ids_that_went_to_the_wrong_copy(
+    open_indexer: Callable[..., Indexer], write: Write
+) -> None:
+    live = open_indexer()
+    paths = ("Oak.md", "a/Oak.md")
+    for path in paths:
+        write(path, "---\nid: 0b1f6a0e-8a55-4a0b-9f4e-000000000001\n---\nIn the yard.\n")
+    live.scan()
+    records = [record for path in paths if (record := live.catalogue.record(path)) is not None]
+    ids = [record.memory.id for record in reversed(records)]
+    live.catalogue.commit(
+        record.model_copy(update={"memory": record.memory.model_copy(update={"id": key})})
+        for record, key in zip(records, ids, strict=True)
+    )
+    assert live.scan().indexed == 2
+    fresh = open_indexer("fresh")
+    fresh.scan()
+    assert differences(snapshot(live), snapshot(fresh)) == []
+    assert live.scan().indexed == 0
+
+
 @pytest.mark.parametrize("seed", [1, 9])
 def test_changes_from_all_sides_amid_a_scan_leave_what_a_fresh_index_has(
     open_indexer: Callable[..., Indexer], write: Write, vault_folder: Path, seed: int
