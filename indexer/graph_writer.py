@@ -171,11 +171,13 @@ class GraphWriter:
 
     def _graphs_as_indexed(self, paths: Collection[str]) -> Iterator[NoteGraph]:
         for path in paths:
-            memory = self._catalogue.by_path(path)
+            memory, due = self._catalogue.by_path(path), self._names.memory(path)
+            if memory is None or due is None or due.id != memory.id:
+                continue  # its id may be another note's by now; the change of it writes its edges
             try:
                 reading = read_note(self._vault, path, self._max_note_bytes)
             except UnreadableNote as error:
                 logger.warning("%s", error)
                 continue
-            if memory is not None and reading is not None:
+            if reading is not None:
                 yield self._graph_of(reading.note, memory)

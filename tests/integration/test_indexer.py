@@ -327,6 +327,24 @@ def test_a_scan_mends_ids_that_went_to_the_wrong_copy(
     assert live.scan().indexed == 0
 
 
+def test_relinking_a_note_amid_a_scan_takes_no_id_back_from_a_copy(
+    open_indexer: Callable[..., Indexer], write: Write
+) -> None:
+    live = open_indexer()
+    for path in ("a/Oak.md", "z.md"):
+        write(path, "---\nid: 0b1f6a0e-8a55-4a0b-9f4e-000000000001\n---\nIn the yard.\n")
+    live.scan()
+    write("a/Oak.md", "---\nid: 0b1f6a0e-8a55-4a0b-9f4e-000000000001\n---\nBy the gate.\n")
+    write("z.md", "In the yard.\n")
+    for number in range(20):  # so that the two are written one after the other
+        write(f"m/Elm {number}.md", "At the back.\n")
+    live.on_batch.append(lambda count, seconds: live.relink(["z.md"]))
+    live.scan()
+    fresh = open_indexer("fresh")
+    fresh.scan()
+    assert differences(snapshot(live), snapshot(fresh)) == []
+
+
 @pytest.mark.parametrize("seed", [1, 9])
 def test_changes_from_all_sides_amid_a_scan_leave_what_a_fresh_index_has(
     open_indexer: Callable[..., Indexer], write: Write, vault_folder: Path, seed: int
