@@ -252,7 +252,7 @@ def _best_places(outline: Outline, scores: _ByQuestion, limit: int) -> list[int]
     """For each question its best sentence, then the worthiest ones that fit into ``limit`` bytes;
     the first is chosen even if it does not fit."""
     sizes = outline.layout.byte_counts
-    worth = np.max([_worth(outline, of_question) for of_question in scores], axis=0)
+    worth = np.stack([_worth(outline, of_question) for of_question in scores]).max(axis=0)
     order = np.argsort(-worth, kind="stable")
     best_by_question = [
         int(np.where(sizes > 0, of_question, of_question - _NOT_SHOWN).argmax())
