@@ -10,7 +10,7 @@ from memvault.search.question_languages import is_function_word_in
 from memvault.text.words import STOP_WORDS, name_key, words
 
 _QUALIFIER = re.compile(r"\s*\([^()]*\)\s*$")  # of a title: "Mercury (planet)"
-_PARTS = re.compile(r"\s+[-–—]\s+|:\s+")  # of a title: "Book - Surrounded by Idiots"
+_PARTS = re.compile(r"\s+[-–—]\s+|:\s+")  # of a title: "Book - A Winter Harbour"
 _REQUEST = re.compile(
     r"^\W*(?:please )?(?:tell|show|give|find|describe|explain)\b|\bdo (?:i|you|we) know\b", re.I
 )
