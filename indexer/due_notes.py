@@ -66,16 +66,18 @@ class DueNotes:
             return not self._due
 
     @contextmanager
-    def taken_over(self, pending: ChangeSet, paths: Collection[str]) -> Iterator[None]:
+    def taken_over(self, pending: ChangeSet, paths: Collection[str]) -> Iterator[set[str]]:
         """Take over these notes from earlier changes while the block runs.
 
-        Then waits until notes that later changes took over are indexed, too.
+        Then waits until notes that later changes took over are indexed, too. Yields those of the
+        notes that earlier changes had to write: this change must, even if it finds them unchanged.
         """
         with self._lock:
             self._changes += 1
+            owed = self._due.keys() & paths
             self.assign(paths, pending)
         try:
-            yield
+            yield owed
         finally:
             with self._lock:
                 self.release(pending)

@@ -315,11 +315,11 @@ class Indexer:
     ) -> ScanReport:
         result = ScanReport()
         pending = ChangeSet(deleted=set(deleted), stats=dict.fromkeys(deleted))
-        with self._due.taken_over(pending, {*paths, *deleted}):
+        with self._due.taken_over(pending, {*paths, *deleted}) as owed:
             with ThreadPoolExecutor(AHEAD, "memvault-embed") as ahead:
                 early = EmbeddingAhead(self._embedder, ahead)
                 self._reader.read(
-                    paths, pending, report, result, forced=forced, on_reading=early.add
+                    paths, pending, report, result, forced={*forced, *owed}, on_reading=early.add
                 )
                 with self._lock:
                     pending.drop({*paths, *deleted} - self._due.paths_of(pending))

@@ -345,6 +345,25 @@ def test_relinking_a_note_amid_a_scan_takes_no_id_back_from_a_copy(
     assert differences(snapshot(live), snapshot(fresh)) == []
 
 
+def test_a_note_saved_unchanged_amid_a_scan_gets_the_edges_that_the_scan_was_to_write(
+    open_indexer: Callable[..., Indexer], write: Write
+) -> None:
+    live = open_indexer()
+    write("b/Oak.md", "In the yard.\n")
+    write("z.md", "See [[Oak]].\n")
+    live.index(["b/Oak.md", "z.md"], finish_later=True)  # not flushed: a scan writes them again
+    write("a.md", "---\naliases: [Oak]\n---\nBy the gate.\n")
+    (live.vault.root / "b/Oak.md").unlink()
+    for number in range(20):  # so that z.md is in a later batch
+        write(f"m/Elm {number}.md", "At the back.\n")
+    saved = iter(["z.md"])
+    live.on_batch.append(lambda count, seconds: live.index([*saved]) and None)
+    live.scan()
+    fresh = open_indexer("fresh")
+    fresh.scan()
+    assert differences(snapshot(live), snapshot(fresh)) == []
+
+
 @pytest.mark.parametrize("seed", [1, 9])
 def test_changes_from_all_sides_amid_a_scan_leave_what_a_fresh_index_has(
     open_indexer: Callable[..., Indexer], write: Write, vault_folder: Path, seed: int
