@@ -169,13 +169,14 @@ class LearningService:
     def emit(
         self, session: str, client: str | None, signal: RewardSignal, shown_ids: Sequence[str]
     ) -> tuple[str, float, list[str]]:
-        """Record a reward that a client emits.
+        """Record a reward that a client emits; only a positive one raises memories (stack 8.5).
 
         Returns:
             its id, the sum of the session's signals of this turn, and the rewarded memories.
         """
         stored_id, net = str(uuid4()), self.modulation.rewarded(session, signal)
-        memories = [m for key in shown_ids if (m := self._memory_of(key)) is not None and net > 0.0]
+        raised_ids = shown_ids if signal.value > 0.0 and net > 0.0 else ()
+        memories = [m for key in raised_ids if (m := self._memory_of(key)) is not None]
         share = round(FULL * AFFECTIVE_WEIGHT * net)
         targets = [(memory.id, author_of(memory), share) for memory in memories]
         if self.is_on:

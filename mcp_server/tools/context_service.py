@@ -147,7 +147,7 @@ class ContextService:
             return answer  # insights may quote claims, too
         try:
             insights = InsightsShape.of_insights(
-                self._box.presenter.insights(answer.nodes_retrieved, aspects)
+                self._box.presenter.insights(answer.nodes_retrieved, aspects, scope=request.scope)
             )
         except (StoreUnavailable, GraphQueryError):
             return answer.model_copy(update={"notice": answer.notice or NO_GRAPH})

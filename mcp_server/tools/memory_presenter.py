@@ -21,10 +21,11 @@ from memvault.cognition.pulse import PulseMeter
 from memvault.model.errors import GraphQueryError, MemvaultError, StoreUnavailable
 from memvault.model.graph import GraphEdge
 from memvault.model.memory import Memory, UTLState
-from memvault.model.search import Aspect, Hit, Insights, SearchResult, VerbosityLevel
+from memvault.model.search import Aspect, Hit, Insights, Scope, SearchResult, VerbosityLevel
 from memvault.reasoning.insights import EVERY_ASPECT, NEAR, insights
 from memvault.reasoning.lead_sentences import LeadSentences
 from memvault.search.embeds import Embeds
+from memvault.search.scope import in_scope
 
 if TYPE_CHECKING:
     from mcp_server.runtime.container import Container
@@ -73,12 +74,24 @@ class MemoryPresenter:
         ]
 
     def insights(
-        self, ids: Sequence[str], aspects: Collection[Aspect] = EVERY_ASPECT, near: int = NEAR
+        self,
+        ids: Sequence[str],
+        aspects: Collection[Aspect] = EVERY_ASPECT,
+        near: int = NEAR,
+        *,
+        scope: Scope | None = None,
     ) -> Insights:
-        """Causes, entailment, neighbours and conflicts of these memories, best first.
+        """Causes, entailment, neighbours and conflicts of these memories, best first; in a scope
+        with a project without the notes of other projects.
 
         Raises StoreUnavailable, GraphQueryError: the graph does not answer.
         """
+        project = Scope(project=scope.project) if scope is not None else None
+
+        def is_in_project(node_id: str) -> bool:
+            memory = self._memory_of(node_id)
+            return memory is None or in_scope(memory, project)
+
         return insights(
             ids,
             self._container().live.graph_view,
@@ -86,9 +99,12 @@ class MemoryPresenter:
             aspects,
             near=near,
             lead_of=self._lead_sentences.of,
+            allowed=is_in_project,
         )
 
-    def with_conclusions(self, answer: Full, result: SearchResult, level: VerbosityLevel) -> Full:
+    def with_conclusions(
+        self, answer: Full, result: SearchResult, level: VerbosityLevel, scope: Scope
+    ) -> Full:
         """The answer; at the highest level with conclusions from its memories."""
         if level is not VerbosityLevel.FULL_INSIGHTS:
             return answer
@@ -96,12 +112,14 @@ class MemoryPresenter:
             return answer  # conclusions may quote claims, too
         container, ids = self._container(), [hit.memory.id for hit in result.hits]
         try:
-            answer = answer.model_copy(update=conclusions(self.insights(ids, CONCLUDED)))
+            answer = answer.model_copy(
+                update=conclusions(self.insights(ids, CONCLUDED, scope=scope))
+            )
             budget = TokenBudget(container.embedder.tokens, container.live.catalogue)
             remaining_tokens = ANSWER_TOKENS[level] - budget.of(answer)
             if remaining_tokens <= 0:
                 return answer
-            around = self.insights(ids, AROUND, near=MAX_NEAR).neighborhood
+            around = self.insights(ids, AROUND, MAX_NEAR, scope=scope).neighborhood
             fields: dict[str, object] = {
                 "neighborhood": budget.surroundings(around, remaining_tokens)
             }

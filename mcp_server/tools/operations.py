@@ -175,8 +175,9 @@ class OperationTools(Tools):
         actions = self._box.container.actions
         done = actions.annotate(target, note, why_of(rationale), preview=preview)
         added = [line.after for line in done.plan.lines_changed() if line.after is not None]
+        note_now = self._box.container.live.catalogue.by_path(done.result)
         return AnnotatedAnswer(
-            node_id=done.plan.node_ids[0],
+            node_id=note_now.id if note_now is not None else done.plan.node_ids[0],
             path=done.result,
             after="\n".join(added),
             **self._operated(done, preview),

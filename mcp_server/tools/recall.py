@@ -212,7 +212,7 @@ class RecallTools(Tools):
             notice=result.notice,
             pulse=self._box.pulse_of(result.hits, session),
         )
-        return self._box.presenter.with_conclusions(answer, result, level)
+        return self._box.presenter.with_conclusions(answer, result, level, scope)
 
     @tool(annotations=READS, tags=FULL, title="Search passages")
     def vector_search(
@@ -346,4 +346,4 @@ class GraphTools(Tools):
             pulse=self._box.pulse_of(result.hits, session),
             notice=result.notice,
         )
-        return self._box.presenter.with_conclusions(answer, result, level)
+        return self._box.presenter.with_conclusions(answer, result, level, scope)

@@ -367,6 +367,21 @@ def test_a_reward_is_scored_emitted_and_shared_among_what_was_shown(
     assert talk(lambda one: one.call("affective_get_drive_state"))["novelty"] == 0.0
 
 
+def test_a_penalty_raises_no_memory_even_after_greater_rewards(
+    container: Container, talk: Talk
+) -> None:
+    async def disappointed(one: Conversation) -> tuple[list[str], dict[str, Any]]:
+        await one.recall()
+        praised = await one.call("affective_emit_reward", reward={"type": "reward", "value": 0.9})
+        penalty = {"type": "penalty", "value": -0.3}
+        return praised["boosted"], await one.call("affective_emit_reward", reward=penalty)
+
+    praised, penalised = talk(disappointed)
+    assert penalised["net_value"] == pytest.approx(0.42)
+    assert penalised["boosted"] == []
+    assert learnt(container).utility(praised[0]) == pytest.approx(0.3 * 0.63)
+
+
 def test_the_tool_names_each_knob_and_search_uses_it(container: Container, talk: Talk) -> None:
     async def rewarded(one: Conversation) -> dict[str, Any]:
         await one.call("affective_emit_reward", reward={"type": "reward", "value": 1.0})

@@ -221,6 +221,21 @@ def test_calls_that_cannot_be_are_refused_and_say_what_to_do(writer: Caller) -> 
     assert writer.notes() == before
 
 
+def test_a_clients_remark_on_a_concept_makes_a_note_that_is_not_permanent(writer: Caller) -> None:
+    call = {"target": "Diving permits", "note": "Ask the harbour master.", "rationale": WHY}
+    preview = writer.ok("annotate_node", **call, preview=True)
+    done = writer.ok("annotate_node", **call)
+    assert preview["path"] == done["path"] == "projects/Diving permits.md"
+    note = writer.ok("get_memory", id=done["node_id"])
+    assert (note["path"], note["lifecycle"]) == (done["path"], "temporary")
+
+
+def test_the_persons_remark_on_a_concept_makes_a_permanent_note(writer: Caller) -> None:
+    call = {"target": "Diving permits", "note": "Ask the harbour master.", "rationale": WHY}
+    done = writer.person.ok("annotate_node", **call)
+    assert writer.ok("get_memory", id=done["node_id"])["lifecycle"] == "permanent"
+
+
 def test_a_note_deleted_for_good_leaves_no_version_behind(writer: Caller) -> None:
     writer.ok("store_memory", content="The kiln burns oak.", title="Kiln", rationale=WHY)
     writer.ok("annotate_node", target="Kiln", note="A secret remark.", rationale=WHY)

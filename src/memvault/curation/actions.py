@@ -166,9 +166,11 @@ class Actions(IndexedChanges):
         *,
         preview: bool = False,
     ) -> ChangeResult[str]:
+        """Add a remark to a note; of a client's on a concept, the new note is not permanent."""
         today = day_of(self._curator.now())
+        lifecycle = Lifecycle.TEMPORARY if why.by_client else None
         return self._change(
-            name, kind, lambda s, t: stage_annotation(s, t, text, today), why,
+            name, kind, lambda s, t: stage_annotation(s, t, text, today, lifecycle=lifecycle), why,
             preview=preview,
         )  # fmt: skip
 

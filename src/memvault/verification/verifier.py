@@ -16,6 +16,7 @@ from memvault.model.memory import Memory, MemoryOf
 from memvault.model.note import ChunkSize, LineRange
 from memvault.model.search import Conflict, Hit, Scope
 from memvault.model.verification import ConflictKind, Evidence, Status, Verification
+from memvault.search.scope import in_scope
 from memvault.stores.vectors import VectorStore
 from memvault.text.name_matcher import NameMatcher
 from memvault.verification.agreement import Verdict, compare, day_of_claim
@@ -89,7 +90,7 @@ class Verifier:
         claims = [claim for hit_claims in answers for claim in hit_claims]
         pool = self.witnesses(claims, scope) if claims else []
         pool += claims
-        opposed = self._opposing_evidence([hit.memory.id for hit in hits])
+        opposed = self._opposing_evidence([hit.memory.id for hit in hits], _project_only(scope))
         verdicts = [
             self._verdict(hit.memory, hit_claims, pool, opposed.get(hit.memory.id, ()), hit.lines)
             for hit, hit_claims in zip(hits, answers, strict=True)
@@ -189,11 +190,11 @@ class Verifier:
         """The claims in the rest of the vault about the attributes and subjects of these claims."""
         attribute_stems = frozenset(stem for claim in claims for stem in claim.attribute)
         witnesses: list[Claim] = []
+        project = _project_only(scope)
         for note_id in {key for claim in claims for key in claim.subjects}:
             memory = self._memory_of(note_id)
-            if memory is not None:
+            if memory is not None and in_scope(memory, project):
                 witnesses += self.claims_of_properties(memory, attribute_stems)
-        project = Scope(project=scope.project) if scope is not None else None
         try:
             ranked = self._vectors.rank_keywords(
                 self._keywords(claims), WITNESSES, size=ChunkSize.PASSAGE, scope=project
@@ -218,8 +219,11 @@ class Verifier:
                 words[memory.title if memory is not None else key] = None
         return " ".join(words)
 
-    def _opposing_evidence(self, ids: Sequence[str]) -> dict[str, list[Evidence]]:
-        """The conflicts that notes state with each of these memories, as evidence against it."""
+    def _opposing_evidence(
+        self, ids: Sequence[str], project: Scope | None
+    ) -> dict[str, list[Evidence]]:
+        """The conflicts that notes of the project, or of none, state with each of these memories,
+        as evidence against it."""
         evidence_by_note: dict[str, list[Evidence]] = {}
         for conflict in self._stated_conflicts(ids):
             first, second = conflict.sides
@@ -229,7 +233,7 @@ class Verifier:
                 pairs.append((first, second))
             for opposed, opposing in pairs:
                 memory = self._memory_of(opposing.node.id)
-                if memory is not None and opposed.node.id in ids:
+                if memory is not None and in_scope(memory, project) and opposed.node.id in ids:
                     line = opposing.line or 1
                     lines = LineRange(line, line)
                     evidence_by_note.setdefault(opposed.node.id, []).append(
@@ -288,6 +292,11 @@ class Verifier:
         if claims:
             return all(self._evidence.origin(claim).is_person for claim in claims)
         return provenance.is_mixed and not provenance.covers(lines)
+
+
+def _project_only(scope: Scope | None) -> Scope | None:
+    """The scope without its filters, by which notes may answer but not testify."""
+    return Scope(project=scope.project) if scope is not None else None
 
 
 def _without_undated_copies(claims: Sequence[Claim]) -> list[Claim]:

@@ -10,20 +10,27 @@ from memvault.curation.operations.editable_text import HIDES_REST, EditableText
 from memvault.curation.targets import Target
 from memvault.model.errors import InvalidParams
 from memvault.model.graph import NodeKind
+from memvault.model.memory import Lifecycle
 from memvault.vault.compose import appended, compose_note, inserted, storable_text
 from memvault.vault.file_names import safe_name
 from memvault.vault.open_marks import hides_rest
 
 HEADING = "Annotations"
-FOLDER = "permanent"  # for the new note of an annotated concept that has none
+# Folders for the new note of an annotated concept that has none.
+PERMANENT_FOLDER, TEMPORARY_FOLDER = "permanent", "projects"
 
 _BLANK_LINES = re.compile(r"\n\s*\n")
 
 
-def stage_annotation(staging: Staging, target: Target, text: str, day: date) -> str:
+def stage_annotation(
+    staging: Staging, target: Target, text: str, day: date, *, lifecycle: Lifecycle | None = None
+) -> str:
     """Add a dated remark below the heading "Annotations"; returns the path of the note.
 
     A concept without a note gets one with its name.
+
+    Args:
+        lifecycle: of such a new note; None makes it permanent.
 
     Raises:
         MalformedFrontmatter: the note's properties cannot be read.
@@ -33,7 +40,7 @@ def stage_annotation(staging: Staging, target: Target, text: str, day: date) -> 
     if hides_rest(line):
         raise InvalidParams(HIDES_REST)
     if target.note is None:
-        return staging.create(*_new_note(target, line))
+        return staging.create(*_new_note(target, line, lifecycle))
     path = target.note.path
     note = EditableText(path, staging.read(path))
     note.check_takes(line)
@@ -49,16 +56,19 @@ def stage_annotation(staging: Staging, target: Target, text: str, day: date) -> 
     return path
 
 
-def _new_note(target: Target, line: str) -> tuple[str, bytes]:
+def _new_note(target: Target, line: str, lifecycle: Lifecycle | None) -> tuple[str, bytes]:
     kind = target.kind if target.kind not in (NodeKind.CONCEPT, NodeKind.TAG) else None
     name = target.name.removeprefix("#")
-    properties: dict[str, object] = {"type": kind} if kind else {}
+    properties: dict[str, object] = {"lifecycle": str(lifecycle)} if lifecycle else {}
+    if kind:
+        properties["type"] = kind
     stem = safe_name(name)
     if stem != name:
         properties["aliases"] = [name]
     body = f"# {name}\n\n## {HEADING}\n\n{line}\n"
     data = compose_note(properties, body) if properties else body.encode("utf-8")
-    return f"{FOLDER}/{stem}.md", data
+    folder = PERMANENT_FOLDER if lifecycle is None else TEMPORARY_FOLDER
+    return f"{folder}/{stem}.md", data
 
 
 def _annotation(text: str, day: date) -> str:
