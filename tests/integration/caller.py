@@ -10,8 +10,9 @@ from typing import Any
 from fastmcp import Client, FastMCP
 from mcp_types import Implementation
 
+from mcp_server.engine import ToolSet
 from mcp_server.engine.client import COMMAND_LINE, proof_of_person
-from mcp_server.middleware.client_identity import ToolSet, accept_person
+from mcp_server.middleware.client_identity import accept_person
 from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 
