@@ -165,11 +165,11 @@ class Vault:
 
     def stamp(self, path: str, note_id: str) -> str:
         """A text that changes whenever the provenance or the first path of this note may have."""
-        return ""
+        return self.stamps([(path, note_id)])[0]
 
     def stamps(self, notes: Iterable[tuple[str, str]]) -> list[str]:
-        """The `stamp` of each of these notes, by path and id."""
-        return [self.stamp(path, note_id) for path, note_id in notes]
+        """The `stamp` of each of these notes, by path and id; here they have none."""
+        return [""] * len(list(notes))
 
     def read(self, path: str) -> bytes:
         """A note's bytes, or the text of a PDF file or canvas (`documents.document_text`).
