@@ -70,8 +70,8 @@ class Vault:
         self._given_root = _absolute(root.expanduser())
         self.root = Path(os.path.realpath(self._given_root))
         self.had_notes: Callable[[], bool] = lambda: False
-        self._ignore = IgnoreRules(self.root)
-        self._walk = NoteWalk(self.root, self._ignore, max_document_bytes)
+        self.ignore_rules = IgnoreRules(self.root)
+        self._walk = NoteWalk(self.root, self.ignore_rules, max_document_bytes)
         self._writer = WriterLock(self.root)
 
     def is_missing(self) -> bool:
@@ -117,7 +117,7 @@ class Vault:
             place = self._unresolved(path)
         except OutsideVault:
             return False
-        if not is_unicode(path) or self._ignore.excludes(path):
+        if not is_unicode(path) or self.ignore_rules.excludes(path):
             return False
         if is_document(path) and (stat := self.stat(path)) and self._walk.is_too_large(stat):
             return False
@@ -132,7 +132,7 @@ class Vault:
             return False
         parts = relative.split("/")
         folders = ("/".join(parts[:depth]) for depth in range(1, len(parts) + 1))
-        return not any(map(self._ignore.excludes_folder, folders))
+        return not any(map(self.ignore_rules.excludes_folder, folders))
 
     def relative(self, path: Path) -> str | None:
         """The vault path of an absolute path, or None if it is outside."""
@@ -326,7 +326,7 @@ class Vault:
             spelled = name if exists else self._existing_spelling(path, safe_name(name))
             path = f"{path}/{spelled}" if path else spelled
         self.file_path(path)
-        if path and self._ignore.excludes(f"{path}/note{NOTE_SUFFIX}"):
+        if path and self.ignore_rules.excludes(f"{path}/note{NOTE_SUFFIX}"):
             raise OutsideVault(f"{path} is excluded by .memvaultignore; name another folder")
         return path
 
