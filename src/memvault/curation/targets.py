@@ -14,8 +14,8 @@ from memvault.search.scope import MemoryLookup
 from memvault.stores.graph import GraphStore
 from memvault.text.names import tag_levels
 from memvault.text.words import composed, name_key, without_accents
-from memvault.vault.files import NOTE_SUFFIX
 from memvault.vault.ignore import MANIFEST, NOTE_SUFFIXES, IgnoreRules
+from memvault.vault.vault_paths import NOTE_SUFFIX
 
 MAX_NEAREST = 3
 MIN_SIMILARITY = 0.6  # of a name to the one looked for (difflib)
