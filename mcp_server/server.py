@@ -12,6 +12,7 @@ from fastmcp.decorators import get_fastmcp_meta
 from fastmcp.server.middleware import Middleware
 from starlette.routing import Mount
 
+from mcp_server.engine import ToolSet
 from mcp_server.engine.bridge import ONCE
 from mcp_server.engine.startup import Startup, WaitForStartup
 from mcp_server.engine_metrics import EngineCollector
@@ -19,7 +20,6 @@ from mcp_server.hooks.summaries import SamplingClients, TrackSamplingClients
 from mcp_server.metrics import ToolMetrics
 from mcp_server.middleware.call_keys import CallKeys
 from mcp_server.middleware.client_identity import (
-    ToolSet,
     ToolSets,
     TrackSessions,
     reserve_name,

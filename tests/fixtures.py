@@ -26,6 +26,7 @@ from memvault.text.encoders.embedding import Embedder, Window, open_embedder
 from memvault.text.encoders.openvino_model import OpenVinoModel
 from memvault.text.tokens import TokenCounter
 from tests.described_tools import described_once
+from tests.desk import Desk
 from tests.integration.forked_engine import forked_engines
 from tests.servers.fixtures import neo4j_server, redis_server
 
@@ -126,6 +127,18 @@ def embedder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Embedder]:
 
 
 @pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty home folder; no variable names a place outside."""
+    for name in ("HOME", "USERPROFILE"):
+        monkeypatch.setenv(name, str(tmp_path))
+    monkeypatch.setenv("APPDATA", str(tmp_path / "AppData"))
+    monkeypatch.setenv("MEMVAULT_STATE", str(tmp_path / "state"))
+    for name in ("XDG_CONFIG_HOME", "CODEX_HOME", "CLAUDE_CONFIG_DIR", "MEMVAULT_VAULT"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+@pytest.fixture
 def settings() -> Settings:
     """Defaults, with a short debounce and without the trained entity pipeline."""
     return Settings(index=IndexSettings(debounce_seconds=0.05, ner="off"))
@@ -136,6 +149,11 @@ def vault_folder(tmp_path: Path) -> Path:
     folder = tmp_path / "vault"
     folder.mkdir()
     return folder
+
+
+@pytest.fixture
+def desk(vault_folder: Path) -> Desk:
+    return Desk(vault_folder)
 
 
 @pytest.fixture

@@ -124,14 +124,6 @@ class Launcher:
         except Timeout:
             raise self._timed_out() from None
 
-    def address(self) -> EngineAddress:
-        """The address of an engine that answers, started if needed."""
-        self.connect().close()
-        address = read_address(self._state)
-        if address is None:
-            raise EngineUnavailable("The engine stopped just now; try again.")
-        return address
-
     def wait_until_open(self, report: Callable[[str], None]) -> None:
         """Wait until the engine's indexes are open, or cannot be opened; ``report`` is called with
         each step."""

@@ -13,7 +13,6 @@ from contextvars import ContextVar
 from functools import lru_cache
 from hashlib import blake2b
 from secrets import compare_digest
-from typing import Literal
 from urllib.parse import parse_qs
 from uuid import uuid4
 from weakref import WeakKeyDictionary
@@ -25,6 +24,7 @@ from fastmcp.tools import ToolResult
 from fastmcp.tools.base import Tool
 from mcp.server.session import ServerSession
 
+from mcp_server.engine import ToolSet
 from mcp_server.engine.client import COMMAND_LINE, proof_of_person
 from mcp_server.middleware import CallTool, ToolCall
 from mcp_server.security.access_policy import WEB_CLIENT
@@ -32,7 +32,6 @@ from memvault.cognition.sessions import Sessions
 from memvault.verification.immunity import Immunity
 from memvault.verification.immunity.folding import fold, lookalike_key
 
-ToolSet = Literal["core", "full"]
 _requested_tools: ContextVar[ToolSet | None] = ContextVar("tools_wanted", default=None)
 
 

@@ -64,7 +64,7 @@ class ListTools(Tools):
         """
         self._box.touch(session_id)
         if folder:
-            raise_if_excluded(folder.strip("/") + "/", self._box.container.vault.root)
+            raise_if_excluded(folder.strip("/") + "/", self._box.container.vault.ignore_rules)
         project_name = self._box.scope(project).project
         note_filter = NoteFilter(
             folder or "",

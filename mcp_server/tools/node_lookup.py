@@ -62,7 +62,7 @@ class NodeLookup:
             return resolve_note(name, self._container().live.indexer.catalogue)
         except NoteNotFound:
             self.raise_if_quarantined(name.strip().lstrip("/"))
-            raise_if_excluded(name, self._container().vault.root)
+            raise_if_excluded(name, self._container().vault.ignore_rules)
             raise
 
     def memory_on_disk(self, path: str) -> Memory:

@@ -7,10 +7,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
 
 from mcp_server.answers.changes import operated
+from mcp_server.engine import ToolSet
 from mcp_server.engine.startup import Startup
 from mcp_server.middleware.call_keys import call_key
 from mcp_server.middleware.client_identity import (
-    ToolSet,
     client_name,
     connection_id,
     is_person,

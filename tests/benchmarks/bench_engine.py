@@ -151,8 +151,7 @@ def measure(vault: Path, state: StateFolder, notes: int) -> list[Figure]:
         rebuilt = time.perf_counter() - start
         wait_until_read(engine)
         time.sleep(20)  # the replaced generation is closed and deleted
-        address = Launcher(state, command).address()
-        url = f"http://{address.netloc}/mcp"
+        url = f"http://{engine.address.netloc}/mcp"
         through_http = asyncio.run(latencies(Client(url), "recall_memory", recall))
         over_stdio = StdioTransport(bridge[0], bridge[1:], env=dict(os.environ))
         through_bridge = asyncio.run(latencies(Client(over_stdio), "recall_memory", recall))
@@ -162,7 +161,7 @@ def measure(vault: Path, state: StateFolder, notes: int) -> list[Figure]:
         bridge_plain = asyncio.run(latencies(Client(over_stdio), "get_preference", plain))
         listed = [first_list(bridge) for _ in range(7)]
         found = save_to_found(engine, vault)
-        memory = psutil.Process(address.pid).memory_info().rss / 1e9
+        memory = psutil.Process(engine.address.pid).memory_info().rss / 1e9
         used, reserved = disk_use(state.root)
         engine.shutdown()
     return [

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from fastmcp import Client
 
-from mcp_server.middleware.client_identity import ToolSet
+from mcp_server.engine import ToolSet
 from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.cognition.pulse import PulseMeter

@@ -49,8 +49,7 @@ def ask(folder: Path, harness: Path, scratch: Path, limit: int) -> None:
             command = [sys.executable, str(harness), "--vault", str(vault), "--tool", tool]
             command += ["--queries", str(queries), "--limit", str(limit)]
             # not over stdio: that client does not hand the state folder on to the bridge
-            address = Launcher(state, engine_command(vault)).address()
-            command += ["--url", f"http://{address.netloc}/mcp"]
+            command += ["--url", f"http://{engine.address.netloc}/mcp"]
             subprocess.run(command, check=True)
         engine.shutdown()
 

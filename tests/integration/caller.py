@@ -10,8 +10,10 @@ from typing import Any
 from fastmcp import Client, FastMCP
 from mcp_types import Implementation
 
+from mcp_server.engine import ToolSet
 from mcp_server.engine.client import COMMAND_LINE, proof_of_person
-from mcp_server.middleware.client_identity import ToolSet, accept_person
+from mcp_server.middleware.client_identity import accept_person
+from mcp_server.pages.page_actions import accept_proposal
 from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 
@@ -66,6 +68,11 @@ class Caller:
         """The bytes of every note, by path."""
         vault = self.container.vault
         return {stat.path: vault.read(stat.path) for stat in vault.walk()}
+
+    def accept_newest_proposal(self) -> str:
+        """Accept the newest proposal, as on *Curate*; returns the hash that undoes it."""
+        accept_proposal(self.container, self.container.proposals.waiting()[0])
+        return self.container.curator.history.changes()[0].reversal_hash
 
     def id_of(self, title: str) -> str:
         return next(m.id for m in self.container.live.catalogue.all() if m.title == title)

@@ -9,8 +9,6 @@ from pathlib import Path
 
 from indexer.indexer import Indexer
 from mcp_server.runtime.container import Container
-from memvault.config.paths import StateFolder
-from memvault.config.settings import IndexSettings, Settings
 from memvault.model.state import Background
 from memvault.search.candidates import CandidateFinder
 from memvault.search.fallback import AnswerCache
@@ -19,6 +17,7 @@ from memvault.search.times.time_spans import Calendar
 from memvault.stores.graph_view import GraphView
 from memvault.text.encoders.embedding import Embedder
 from memvault.verification.verifier import Verifier
+from tests.integration.small_vault import unindexed, write_notes
 
 
 def found_paths(container: Container, query: str) -> list[str]:
@@ -31,13 +30,10 @@ LONG_AGO = 1_780_000_000  # seconds since 1970
 
 def container_of(folder: Path, notes: Mapping[str, str]) -> Container:
     """A new vault with these notes, which the person saved long ago; not indexed yet."""
-    for path, text in notes.items():
-        file = folder / "vault" / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
-        os.utime(file, (LONG_AGO, LONG_AGO))
-    state = StateFolder.of_vault(folder / "vault", folder / "state")
-    return Container(folder / "vault", Settings(index=IndexSettings(ner="off")), state)
+    write_notes(folder / "vault", notes)
+    for path in notes:
+        os.utime(folder / "vault" / path, (LONG_AGO, LONG_AGO))
+    return unindexed(folder, {})
 
 
 def viewed(indexer: Indexer) -> GraphView:

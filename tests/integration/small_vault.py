@@ -29,9 +29,23 @@ KELP = {
 
 
 def write_notes(vault: Path, notes: Mapping[str, str] = KELP) -> None:
+    vault.mkdir(parents=True, exist_ok=True)
     for path, text in notes.items():
         (vault / path).parent.mkdir(parents=True, exist_ok=True)
         (vault / path).write_text(text, encoding="utf-8")
+
+
+def unindexed(
+    home: Path,
+    notes: Mapping[str, str],
+    name: str = "vault",
+    settings: Settings | None = None,
+) -> Container:
+    """The notes in a vault of that name below `home`, and its state in ``home/state``."""
+    vault = home / name
+    write_notes(vault, notes)
+    settings = settings or Settings(index=IndexSettings(ner="off"))
+    return Container(vault, settings, StateFolder.of_vault(vault, home / "state"))
 
 
 def opened(
@@ -40,10 +54,7 @@ def opened(
     name: str = "My vault",
     settings: Settings | None = None,
 ) -> Container:
-    """The notes in a vault of that name below `home`, its state beside it; not watched."""
-    vault = home / name
-    write_notes(vault, notes)
-    settings = settings or Settings(index=IndexSettings(ner="off"))
-    container = Container(vault, settings, StateFolder.of_vault(vault, home / "state"))
+    """As `unindexed`, but scanned once; not watched."""
+    container = unindexed(home, notes, name, settings)
     container.indexing.scan()
     return container

@@ -4,31 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from fastmcp import Client
 
 from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
-from memvault.config.paths import StateFolder
-from memvault.config.settings import IndexSettings, Settings
 from tests.benchmarks.bench_critique import against
 from tests.benchmarks.critique_claims import NOTES, RIGHT, WRONG
+from tests.integration.small_vault import opened
 
 
 @pytest.fixture(scope="module")
 def services(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Container]:
     base = tmp_path_factory.mktemp("critique")
-    vault: Path = base / "vault"
-    vault.mkdir()
-    for path, text in NOTES.items():
-        (vault / path).write_text(text, encoding="utf-8")
-    settings = Settings(index=IndexSettings(ner="off"))
-    opened = Container(vault, settings, StateFolder.of_vault(vault, base / "state"))
-    opened.indexing.scan()
-    yield opened
-    opened.close()
+    container = opened(base, NOTES)
+    yield container
+    container.close()
 
 
 def judged(services: Container, claims: list[str]) -> list[list[str]]:
@@ -80,15 +72,9 @@ STORED = {
 @pytest.fixture(scope="module")
 def office(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Container]:
     base = tmp_path_factory.mktemp("stored")
-    for path, text in STORED.items():
-        file = base / "vault" / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
-    settings = Settings(index=IndexSettings(ner="off"))
-    opened = Container(base / "vault", settings, StateFolder.of_vault(base / "vault", base / "s"))
-    opened.indexing.scan()
-    yield opened
-    opened.close()
+    container = opened(base, STORED)
+    yield container
+    container.close()
 
 
 def contradicted(office: Container, text: str) -> list[str]:

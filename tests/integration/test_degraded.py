@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from mcp_server.runtime.container import Container
-from memvault.config.paths import StateFolder
-from memvault.config.settings import IndexSettings, LimitSettings, Settings
+from memvault.config.settings import LimitSettings, Settings
 from memvault.model.errors import StoreUnavailable
 from memvault.search.fallback import AnswerCache
 from memvault.search.hybrid import HybridSearch
 from tests.integration.caller import Caller
+from tests.integration.small_vault import opened
 from tests.waiting import PATIENCE_SECONDS
 
 NOTES = {
@@ -53,13 +53,7 @@ class Outages(Caller):
 
 @pytest.fixture
 def container(tmp_path: Path) -> Iterator[Container]:
-    vault = tmp_path / "vault"
-    for path, text in NOTES.items():
-        (vault / path).parent.mkdir(parents=True, exist_ok=True)
-        (vault / path).write_text(text, encoding="utf-8")
-    settings = Settings(index=IndexSettings(ner="off"))
-    container = Container(vault, settings, StateFolder.of_vault(vault, tmp_path / "state"))
-    container.indexing.scan()
+    container = opened(tmp_path, NOTES)
     yield container
     container.close()
 

@@ -12,8 +12,7 @@ import pytest
 from mcp_server.runtime.container import Container
 from memvault.capture.hook_input import kept_input
 from memvault.config.hook_files import HookFiles
-from memvault.config.paths import StateFolder
-from memvault.config.settings import IndexSettings, Settings
+from tests.integration.small_vault import unindexed
 from tests.unit.test_secrets import PLANTED
 from tests.waiting import until
 
@@ -44,13 +43,10 @@ def entries(message: str) -> Iterator[dict[str, object]]:
 
 @pytest.fixture
 def container(tmp_path: Path) -> Iterator[Container]:
-    vault = tmp_path / "vault"
-    vault.mkdir()
-    settings = Settings(index=IndexSettings(ner="off"))
-    opened = Container(vault, settings, StateFolder.of_vault(vault, tmp_path / "state"))
-    opened.start(watch=False)
-    yield opened
-    opened.close()
+    container = unindexed(tmp_path, {})
+    container.start(watch=False)
+    yield container
+    container.close()
 
 
 def stands_in(secret: str, data: bytes) -> bool:

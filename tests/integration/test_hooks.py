@@ -20,11 +20,11 @@ from mcp_server.pages.page_actions import run_action
 from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.cognition.blind_spots import blind_spots
-from memvault.config.paths import StateFolder
 from memvault.config.settings import HookSettings, IndexSettings, Settings
 from memvault.consolidation.dreams.record import DreamPhase
 from memvault.consolidation.rewards import Signal, SignalKind
 from memvault.curation.changes.plan import Attribution
+from tests.integration.small_vault import unindexed
 
 RECORDED = Path(__file__).parents[1] / "data" / "hooks"
 CLIENTS = ["claude-code", "codex", "gemini-cli", "cursor", "vscode"]
@@ -46,16 +46,12 @@ Ask = Callable[..., dict[str, Any]]
 
 @pytest.fixture
 def container(tmp_path: Path) -> Iterator[Container]:
-    vault = tmp_path / "vault"
-    for path, text in NOTES.items():
-        (vault / path).parent.mkdir(parents=True, exist_ok=True)
-        (vault / path).write_text(text, encoding="utf-8")
     hooks = HookSettings(exclude=[str(tmp_path / "secret")])
     settings = Settings(index=IndexSettings(ner="off"), hooks=hooks)
-    opened = Container(vault, settings, StateFolder.of_vault(vault, tmp_path / "state"))
-    opened.start(watch=False)
-    yield opened
-    opened.close()
+    container = unindexed(tmp_path, NOTES, settings=settings)
+    container.start(watch=False)
+    yield container
+    container.close()
 
 
 @pytest.fixture

@@ -15,10 +15,9 @@ from fastmcp import Client, FastMCP
 from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from mcp_server.tools.context_service import HIGH_ENTROPY, NARROWING_TOOLS
-from memvault.config.paths import StateFolder
-from memvault.config.settings import IndexSettings, Settings
 from memvault.vault.parse import parse_note
 from tests.integration.caller import Caller
+from tests.integration.small_vault import unindexed
 
 HARBOUR = {
     "projects/harbour/Harbour wall.md": "---\ntype: project\nproject: harbour\n---\n# Harbour wall\n"
@@ -101,12 +100,7 @@ class Reader:
 
 
 def opened(base: Path, notes: dict[str, str]) -> Container:
-    vault = base / "vault"
-    for path, text in notes.items():
-        (vault / path).parent.mkdir(parents=True, exist_ok=True)
-        (vault / path).write_text(text, encoding="utf-8")
-    settings = Settings(index=IndexSettings(ner="off"))
-    container = Container(vault, settings, StateFolder.of_vault(vault, base / "state"))
+    container = unindexed(base, notes)
     container.start(watch=False)
     return container
 

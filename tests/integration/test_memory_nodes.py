@@ -21,10 +21,10 @@ from mcp_server.server import build_server
 from mcp_server.tools.toolbox import Toolbox
 from memvault.cognition.activity import NAMESPACE, Activity
 from memvault.cognition.memory_loader import MemoryLoader
-from memvault.config.paths import StateFolder
-from memvault.config.settings import IndexSettings, Settings
+from memvault.config.settings import Settings
 from memvault.model.memory import MemoryNode
 from memvault.model.state import CacheStats
+from tests.integration.small_vault import opened
 
 NOTES = {
     "permanent/Bees.md": "---\ntags: [garden]\nimportance: high\nhive: 3\n---\n\n"
@@ -34,13 +34,9 @@ NOTES = {
 }
 
 
-def opened(home: Path) -> Container:
-    for path, text in NOTES.items():
-        (home / "vault" / path).parent.mkdir(parents=True, exist_ok=True)
-        (home / "vault" / path).write_text(text, encoding="utf-8")
-    state = StateFolder.of_vault(home / "vault", home / "state")
-    container = Container(home / "vault", Settings(index=IndexSettings(ner="off")), state)
-    container.indexing.scan()
+def compared(home: Path) -> Container:
+    """The notes, indexed and compared with each other."""
+    container = opened(home, NOTES)
     container.live.similarity_index.load()
     return container
 
@@ -48,7 +44,7 @@ def opened(home: Path) -> Container:
 @pytest.fixture(scope="module")
 def container(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Container]:
     """Shared: a test that changes notes writes its own."""
-    one = opened(tmp_path_factory.mktemp("home"))
+    one = compared(tmp_path_factory.mktemp("home"))
     yield one
     one.close()
 
@@ -263,13 +259,13 @@ def test_a_stored_memory_tells_who_stored_it_and_how_new_it_was(container):
 
 
 def test_counts_survive_the_loss_of_the_state_folder(tmp_path):
-    container = opened(tmp_path)
+    container = compared(tmp_path)
     bees = id_of(container, "Bees")
     for _ in range(3):
         read(container, bees)
     container.close()
     shutil.rmtree(tmp_path / "state")
-    container = opened(tmp_path)
+    container = compared(tmp_path)
     try:
         assert read(container, bees)["access_count"] == 4
     finally:

@@ -6,7 +6,7 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
-from mcp_server.pages.page_actions import accept_proposal, by_person
+from mcp_server.pages.page_actions import by_person
 from memvault.curation.operations.brief import Brief, Sources
 from memvault.curation.operations.importing import import_conversations
 from tests.integration.caller import Caller
@@ -285,7 +285,7 @@ def test_a_finished_project_is_archived_with_its_links_and_put_back_again(writer
     assert writer.notes() == before and len(shown["moved"]) == 4
     claim = writer.ok("archive_project", project="Kelp", rationale=WHY)
     assert claim["moved"] == {} and "only they move" in claim["notice"] and writer.notes() == before
-    undo = accept_newest_proposal(writer)
+    undo = writer.accept_newest_proposal()
     after = writer.notes()
     assert "archive/projects/kelp/Tides.md" in after
     assert not [path for path in after if path.startswith("projects/kelp/")]
@@ -300,7 +300,7 @@ def test_a_finished_project_is_archived_with_its_links_and_put_back_again(writer
     assert census["path"] == "archive/projects/kelp/Kelp census.md"
     assert writer.ok("get_memory", path=census["path"])["lifecycle"] == "temporary"
     assert "only they undo" in writer.ok("undo_change", change=undo, rationale=WHY)["notice"]
-    accept_newest_proposal(writer)
+    writer.accept_newest_proposal()
     assert writer.notes() == before
     assert "no note in projects/atlantis/" in writer.error(
         "archive_project", project="atlantis", rationale=WHY
@@ -318,18 +318,11 @@ def test_a_lifecycle_proposes_its_folder_and_the_note_moves_only_when_asked(writ
     assert writer.notes() == before
     claim = writer.ok("set_lifecycle", target=path, lifecycle="ephemeral", rationale=WHY, move=True)
     assert "only they move" in claim["notice"] and writer.notes() == before
-    undo = accept_newest_proposal(writer)
+    undo = writer.accept_newest_proposal()
     assert (root(writer) / done["proposed_path"]).exists() and not (root(writer) / path).exists()
     assert "only they undo" in writer.ok("undo_change", change=undo, rationale=WHY)["notice"]
-    accept_newest_proposal(writer)
+    writer.accept_newest_proposal()
     assert writer.notes() == before
-
-
-def accept_newest_proposal(writer: Caller) -> str:
-    """Accept the newest proposal, as on *Curate*; returns the hash that undoes it."""
-    container = writer.container
-    accept_proposal(container, container.proposals.waiting()[0])
-    return container.curator.history.changes()[0].reversal_hash
 
 
 def test_a_clients_own_note_moves_at_once_and_the_persons_only_with_their_key(
@@ -348,7 +341,7 @@ def test_a_clients_own_note_moves_at_once_and_the_persons_only_with_their_key(
     assert "set_lifecycle" in writer.error("edit_memory", target="Mine", **lasting)["message"]
     claim = writer.ok("edit_memory", target="Counting by boat", content="reef", **why)
     assert (claim["before"], claim["after"]) == ("kelp", "kelp") and writer.notes() == before
-    accept_newest_proposal(writer)
+    writer.accept_newest_proposal()
     assert b"project: reef\n" in writer.notes()["projects/kelp/Counting by boat.md"]
 
 

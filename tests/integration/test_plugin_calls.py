@@ -12,10 +12,8 @@ from typing import Any
 import pytest
 from fastmcp import Client
 
-from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
-from memvault.config.paths import StateFolder
-from memvault.config.settings import IndexSettings, Settings
+from tests.integration.small_vault import unindexed
 
 # Tools of later systems, which the texts name only together with what to do without them.
 LATER = {"get_identity_status", "get_consciousness_state"}
@@ -34,11 +32,7 @@ _WITH = re.compile(r"`([a-z]+(?:_[a-z]+)+)` with `(\w+)=")
 @pytest.fixture(scope="module")
 def schemas(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, Any]]:
     """The input schema of each tool of the full set."""
-    folder = tmp_path_factory.mktemp("calls")
-    (folder / "vault").mkdir()
-    settings = Settings(index=IndexSettings(ner="off"))
-    state = StateFolder.of_vault(folder / "vault", folder / "state")
-    container = Container(folder / "vault", settings, state)
+    container = unindexed(tmp_path_factory.mktemp("calls"), {})
 
     async def listed() -> dict[str, dict[str, Any]]:
         async with Client(build_server(container, tools="full")) as client:

@@ -7,11 +7,9 @@ from typing import Any
 
 import pytest
 
-from mcp_server.runtime.container import Container
-from memvault.config.paths import StateFolder
-from memvault.config.settings import IndexSettings, Settings
 from memvault.reasoning.bayes.pgmpy_loader import load_pgmpy
 from tests.integration.caller import Caller
+from tests.integration.small_vault import opened
 
 FERRY = "---\ntype: event\nproject: ferry\n---\n"
 NOTES = {
@@ -51,13 +49,7 @@ class Chances(Caller):
 def caller(tmp_path_factory) -> Iterator[Chances]:
     load_pgmpy()
     base = tmp_path_factory.mktemp("chances")
-    for path, text in NOTES.items():
-        (base / "vault" / path).parent.mkdir(parents=True, exist_ok=True)
-        (base / "vault" / path).write_text(text, encoding="utf-8")
-    settings = Settings(index=IndexSettings(ner="off"))
-    state = StateFolder.of_vault(base / "vault", base / "state")
-    container = Container(base / "vault", settings, state)
-    container.indexing.scan()
+    container = opened(base, NOTES)
     yield Chances(container, tools="full")
     container.close()
 

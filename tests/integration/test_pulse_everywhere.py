@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,10 +12,9 @@ from fastmcp import Client
 
 from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
-from memvault.config.paths import StateFolder
-from memvault.config.settings import IndexSettings, Settings
 from memvault.model.state import CognitivePulse, SuggestedAction
 from tests.integration.caller import the_person
+from tests.integration.small_vault import unindexed
 
 NOTES = {
     "Tide mill.md": "The tide mill grinds rye. It was built by [[Runa Holt]] in 1931.\n",
@@ -86,13 +84,7 @@ ARGUMENTS: dict[str, dict[str, Any]] = {
 @pytest.fixture(scope="module")
 def container(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Container]:
     home = tmp_path_factory.mktemp("everywhere")
-    vault: Path = home / "vault"
-    vault.mkdir()
-    for path, text in NOTES.items():
-        (vault / path).write_text(text, encoding="utf-8")
-    (vault / "manifest.md").write_text("# Knowledge Manifest\n", encoding="utf-8")
-    settings = Settings(index=IndexSettings(ner="off"))
-    container = Container(vault, settings, StateFolder.of_vault(vault, home / "state"))
+    container = unindexed(home, NOTES | {"manifest.md": "# Knowledge Manifest\n"})
     container.start(watch=False)
     yield container
     container.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +11,10 @@ import pytest
 
 from mcp_server.pages.page_actions import verify
 from mcp_server.runtime.container import Container
-from memvault.config.paths import StateFolder
-from memvault.config.settings import IndexSettings, Settings
 from memvault.curation.tasks.questions import open_questions
 from memvault.reasoning.entailment import Hierarchy
 from tests.integration.caller import Caller
+from tests.integration.small_vault import opened
 
 NOTES = {
     "Kelp.md": "# Kelp\n\nis a:: [[Brown alga]]\n",
@@ -31,19 +30,6 @@ NOTES = {
     },
     **{f"{name}.md": f"---\ntype: person\n---\n# {name}\n" for name in ("Ada", "Ben", "Cy")},
 }  # fmt: skip
-
-
-def opened(base: Path, notes: Mapping[str, str]) -> Container:
-    for path, text in notes.items():
-        file = base / "vault" / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
-    settings = Settings(index=IndexSettings(ner="off"))
-    container = Container(
-        base / "vault", settings, StateFolder.of_vault(base / "vault", base / "s")
-    )
-    container.indexing.scan()
-    return container
 
 
 @pytest.fixture(scope="module")

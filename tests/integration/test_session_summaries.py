@@ -14,8 +14,7 @@ from fastmcp import Client
 from mcp_server.hooks.summaries import MIN_LINES, supported_sentences
 from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
-from memvault.config.paths import StateFolder
-from memvault.config.settings import IndexSettings, Settings
+from tests.integration.small_vault import unindexed
 from tests.waiting import until_seen
 
 LINES = [f"We decided that part {n} of the mill stays in room {n}." for n in range(MIN_LINES)]
@@ -28,13 +27,10 @@ HEADING = "## Summary by the assistant's model"
 
 @pytest.fixture
 def container(tmp_path: Path) -> Iterator[Container]:
-    vault = tmp_path / "vault"
-    vault.mkdir()
-    settings = Settings(index=IndexSettings(ner="off"))
-    opened = Container(vault, settings, StateFolder.of_vault(vault, tmp_path / "state"))
-    opened.start(watch=False)
-    yield opened
-    opened.close()
+    container = unindexed(tmp_path, {})
+    container.start(watch=False)
+    yield container
+    container.close()
 
 
 def note_of(container: Container) -> str:

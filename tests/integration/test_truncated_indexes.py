@@ -6,10 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from mcp_server.runtime.container import Container
-from memvault.config.paths import StateFolder
-from memvault.config.settings import IndexSettings, Settings
 from tests.integration.caller import Caller
+from tests.integration.small_vault import unindexed
 
 NOTES = {
     "Boat.md": "# Boat\n\nThe boat is painted green.\n",
@@ -19,11 +17,6 @@ NOTES = {
 }
 
 
-def opened(base: Path) -> Container:
-    state = StateFolder.of_vault(base / "vault", base / "state")
-    return Container(base / "vault", Settings(index=IndexSettings(ner="off")), state)
-
-
 @pytest.fixture
 def base(tmp_path: Path) -> Path:
     (tmp_path / "vault").mkdir()
@@ -31,7 +24,7 @@ def base(tmp_path: Path) -> Path:
         (tmp_path / "vault" / path).write_text(text, encoding="utf-8")
     for path in ("Shed.md", "House.md"):  # the log of the index has only what came last
         (tmp_path / "vault" / path).write_text(f"# {path}\n\nIt is blue.\n", encoding="utf-8")
-        container = opened(tmp_path)
+        container = unindexed(tmp_path, {})
         container.indexing.scan()
         container.live.indexer.flush()
         container.close()
@@ -44,7 +37,7 @@ def test_a_note_that_a_truncated_index_lacks_is_found_after_the_next_start(
 ) -> None:
     (file,) = base.rglob("mutable_id_tracker.mappings")
     file.write_bytes(file.read_bytes()[: int(share * file.stat().st_size)])
-    container = opened(base)
+    container = unindexed(base, {})
     container.indexing.scan()
     ids = set(container.live.indexer.stores.vectors.note_ids())
     assert ids == {memory.id for memory in container.live.catalogue.all()}
@@ -54,6 +47,6 @@ def test_a_note_that_a_truncated_index_lacks_is_found_after_the_next_start(
 
 
 def test_a_complete_index_is_not_filled_again(base: Path) -> None:
-    container = opened(base)
+    container = unindexed(base, {})
     assert container.live.indexer.scan().indexed == 0
     container.close()

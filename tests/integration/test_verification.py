@@ -16,6 +16,7 @@ from tests.benchmarks import bench_verification, contradictions
 from tests.benchmarks import contradictions_held_out as planted
 from tests.benchmarks.client_notes import written_by_client
 from tests.integration.caller import Caller
+from tests.integration.small_vault import opened, write_notes
 
 NOTES = {
     "projects/Aurora.md": "---\ntype: project\n---\n# Aurora\n\nA new ferry pier in the harbour.\n\n"
@@ -74,17 +75,11 @@ CLAIMS = ("permanent/Refund policy.md", "permanent/Studio.md", "permanent/Lanter
 @pytest.fixture(scope="module")
 def container(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Container]:
     base = tmp_path_factory.mktemp("verification")
-    vault: Path = base / "vault"
-    for path, text in NOTES.items():
-        file = vault / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
-    written_by_client(vault, CLAIMS)
-    settings = Settings(index=IndexSettings(ner="off"))
-    opened = Container(vault, settings, StateFolder.of_vault(vault, base / "state"))
-    opened.indexing.scan()
-    yield opened
-    opened.close()
+    write_notes(base / "vault", NOTES)
+    written_by_client(base / "vault", CLAIMS)
+    container = opened(base, {}, "vault")
+    yield container
+    container.close()
 
 
 @pytest.fixture(scope="module")
@@ -277,18 +272,14 @@ CLAIMED = {
 @pytest.fixture(scope="module")
 def sensitive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Container]:
     base = tmp_path_factory.mktemp("sensitive")
-    for path, text in {**ON_MONEY_AND_HEALTH, **CLAIMED}.items():
-        file = base / "vault" / path
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
-        os.utime(file, (1_780_000_000,) * 2)  # in May 2026
+    notes = {**ON_MONEY_AND_HEALTH, **CLAIMED}
+    write_notes(base / "vault", notes)
+    for path in notes:
+        os.utime(base / "vault" / path, (1_780_000_000,) * 2)  # in May 2026
     written_by_client(base / "vault", CLAIMED)
-    settings = Settings(index=IndexSettings(ner="off"))
-    state = StateFolder.of_vault(base / "vault", base / "state")
-    opened = Container(base / "vault", settings, state)
-    opened.indexing.scan()
-    yield opened
-    opened.close()
+    container = opened(base, {}, "vault")
+    yield container
+    container.close()
 
 
 def paths_for(container: Container, question: str) -> list[str]:

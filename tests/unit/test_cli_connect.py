@@ -29,17 +29,11 @@ FILES = [client for client in Client if client is not Client.CHATGPT]
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name in ("HOME", "USERPROFILE"):
-        monkeypatch.setenv(name, str(tmp_path))
-    monkeypatch.setenv("APPDATA", str(tmp_path / "AppData"))
-    monkeypatch.setenv("MEMVAULT_STATE", str(tmp_path / "state"))
-    for name in ("XDG_CONFIG_HOME", "CODEX_HOME", "CLAUDE_CONFIG_DIR", "MEMVAULT_VAULT"):
-        monkeypatch.delenv(name, raising=False)
-    (tmp_path / "Vault").mkdir()
-    (tmp_path / "Work").mkdir()
-    monkeypatch.setenv("MEMVAULT_VAULT", str(tmp_path / "Vault"))
-    return tmp_path
+def home(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (home / "Vault").mkdir()
+    (home / "Work").mkdir()
+    monkeypatch.setenv("MEMVAULT_VAULT", str(home / "Vault"))
+    return home
 
 
 def place_of(client: Client) -> Path:

@@ -17,16 +17,6 @@ from memvault.config.settings import load_settings
 from memvault.model.errors import InvalidParams
 
 
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name in ("HOME", "USERPROFILE"):
-        monkeypatch.setenv(name, str(tmp_path))
-    for name in ("MEMVAULT_VAULT", "XDG_CONFIG_HOME"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("MEMVAULT_STATE", str(tmp_path / "state"))
-    return tmp_path
-
-
 @pytest.mark.skipif(sys.platform == "win32", reason="its user folders ignore the environment")
 def test_the_vault_is_the_option_else_the_environment_else_the_file_else_the_usual(
     home: Path, monkeypatch: pytest.MonkeyPatch

@@ -42,16 +42,10 @@ PRESENT = {
 
 
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for name in ("HOME", "USERPROFILE"):
-        monkeypatch.setenv(name, str(tmp_path))
-    monkeypatch.setenv("APPDATA", str(tmp_path / "AppData"))
-    monkeypatch.setenv("MEMVAULT_STATE", str(tmp_path / "state"))
-    monkeypatch.setenv("MEMVAULT_VAULT", str(tmp_path / "My Vault"))
-    for name in ("XDG_CONFIG_HOME", "CODEX_HOME", "CLAUDE_CONFIG_DIR"):
-        monkeypatch.delenv(name, raising=False)
-    (tmp_path / "My Vault").mkdir()
-    return tmp_path
+def home(home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("MEMVAULT_VAULT", str(home / "My Vault"))
+    (home / "My Vault").mkdir()
+    return home
 
 
 @pytest.fixture

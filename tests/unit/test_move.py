@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from memvault.model.errors import InvalidParams, MemvaultError, NoteConflict, OutsideVault
 from memvault.vault.links import LinkIndex
 from memvault.vault.parse import parse_note
 from tests.desk import WHY, Desk
-
-
-@pytest.fixture
-def desk(vault_folder: Path) -> Desk:
-    return Desk(vault_folder)
 
 
 def led_to(desk: Desk) -> dict[str, list[str | None]]:

@@ -3,18 +3,11 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
 from memvault.model.errors import ReadOnlyDocument
 from tests.desk import WHY, Desk
-
-
-@pytest.fixture
-def desk(vault_folder: Path) -> Desk:
-    return Desk(vault_folder)
-
 
 # As Obsidian writes it: tabs, one card a line, no line feed at the end.
 OBSIDIAN = """{

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import date
-from pathlib import Path
 
 import pytest
 
@@ -22,11 +21,6 @@ from memvault.model.memory import Lifecycle
 from tests.desk import WHY, Desk
 
 DAY = date(2026, 3, 1)
-
-
-@pytest.fixture
-def desk(vault_folder: Path) -> Desk:
-    return Desk(vault_folder)
 
 
 def annotated(desk: Desk, path: str, text: str) -> str:

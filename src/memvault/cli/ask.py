@@ -90,7 +90,7 @@ def show(
         answer = tool_answer(context, "get_memory", {"id" if is_uuid(note) else "path": note})
     except MemvaultError as error:
         if "target" in error.data:  # no note has this name
-            _raise_if_excluded(places_of(context).vault, note)
+            _raise_if_not_indexed(places_of(context).vault, note)
         raise
     if as_json:
         print_json(answer)
@@ -102,7 +102,7 @@ def show(
             _print_links(name, answer.get(name, []))
 
 
-def _raise_if_excluded(vault: Path, name: str) -> None:
+def _raise_if_not_indexed(vault: Path, name: str) -> None:
     """Raise NoteNotFound, with the reason, if the note of this name is not indexed.
 
     AI clients learn this of a path only, since a name would tell them which files there are.

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mcp_server.engine import ToolSet
 from memvault.cli.config_files import ConfigFile
 from memvault.cli.config_text import JSON, TOML, CannotEdit, put_toml
-from memvault.cli.engine import ToolSet
 from memvault.cli.options import Places, find_places, take_global_options
 from memvault.cli.terminal import places_of
 from memvault.model.errors import InvalidParams, StorageError

@@ -10,11 +10,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
 from types import FrameType
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.text import Text
 
+from mcp_server.engine import ToolSet
 from memvault.cli.bridge import run_bridge_command
 from memvault.cli.options import Places
 from memvault.cli.terminal import (
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from memvault.config.settings import Settings
 
 
-ToolSet = Literal["core", "full"]
 Tools = Annotated[ToolSet, typer.Option(help="The tools that clients are offered.")]
 
 _STOP_SECONDS = 70.0  # the engine itself exits by force after 60

@@ -140,9 +140,6 @@ class GuardedVault(Vault):
                     path=edit.path,
                 )
 
-    def stamp(self, path: str, note_id: str) -> str:
-        return self.stamps([(path, note_id)])[0]
-
     def stamps(self, notes: Iterable[tuple[str, str]]) -> list[str]:
         inherited_ids = self._moved.inherited_ids()
         paths, stated, marks = [], [], []

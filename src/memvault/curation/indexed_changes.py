@@ -57,7 +57,7 @@ class IndexedChanges:
         try:
             return resolve(name, indexed.notes.memories, indexed.graph)
         except NoteNotFound:
-            raise_if_excluded(name, self._curator.vault.root)
+            raise_if_excluded(name, self._curator.vault.ignore_rules)
             raise
 
     def _change(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
-from pathlib import Path
 from typing import Any
 
 from memvault.model.errors import AmbiguousTarget, NoteNotFound
@@ -15,8 +14,8 @@ from memvault.search.scope import MemoryLookup
 from memvault.stores.graph import GraphStore
 from memvault.text.names import tag_levels
 from memvault.text.words import composed, name_key, without_accents
-from memvault.vault.files import NOTE_SUFFIX
 from memvault.vault.ignore import MANIFEST, NOTE_SUFFIXES, IgnoreRules
+from memvault.vault.vault_paths import NOTE_SUFFIX
 
 MAX_NEAREST = 3
 MIN_SIMILARITY = 0.6  # of a name to the one looked for (difflib)
@@ -76,7 +75,7 @@ def resolve_note(target: str, memories: MemoryLookup) -> Memory:
     return note
 
 
-def raise_if_excluded(target: str, root: Path) -> None:
+def raise_if_excluded(target: str, rules: IgnoreRules) -> None:
     """Raise NoteNotFound, with the reason, if a rule of the vault excludes the path ``target``.
 
     A folder's path ends in a slash, a note's may lack its suffix. The rules alone decide: the
@@ -85,7 +84,6 @@ def raise_if_excluded(target: str, root: Path) -> None:
     path = target.strip().replace("\\", "/").lstrip("/")
     if not path or ".." in path.split("/"):
         return
-    rules = IgnoreRules(root)
     for candidate in (path,) if path.endswith("/") else (path, path + NOTE_SUFFIX):
         if reason := rules.why_excluded(candidate):
             raise NoteNotFound(f"{candidate} is not indexed: {reason}", target=target)

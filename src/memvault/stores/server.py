@@ -152,10 +152,6 @@ class Server:
                 self.unreachable = False
                 return result
 
-    @property
-    def closed(self) -> bool:
-        return self._closing.is_set()
-
     def close(self) -> bool:
         """Refuse further calls; False if already closed."""
         first = not self._closing.is_set()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from pathlib import Path
 
 from tokenizers import Tokenizer
 
@@ -24,10 +23,6 @@ class TokenCounter:
         self._tokenizer = tokenizer
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
-
-    @classmethod
-    def from_file(cls, tokenizer_json: Path) -> TokenCounter:
-        return cls(Tokenizer.from_file(str(tokenizer_json)))
 
     def count(self, text: str) -> int:
         return len(self._tokenizer.encode(text, add_special_tokens=False))

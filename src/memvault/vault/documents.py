@@ -163,16 +163,16 @@ def _canvas_text(stem: str, data: bytes) -> str:
     cards = [node for node in nodes if node.get("type") != "group"]
     cards.sort(key=lambda node: (_number(node, "y"), _number(node, "x")))
     parts = ["---\ntype: canvas\n---", f"# {stem}"]
-    parts += [f"Group: {label}" for node in nodes if (label := _line(node, "label"))]
+    parts += [f"Group: {label}" for node in nodes if (label := _label(node))]
     for number, card in enumerate(cards, 1):
         parts.append(f"## Card {number}\n\n{_card(card)}")
     names = {str(card.get("id")): _name(card, number) for number, card in enumerate(cards, 1)}
-    names |= {str(node.get("id")): label for node in nodes if (label := _line(node, "label"))}
+    names |= {str(node.get("id")): label for node in nodes if (label := _label(node))}
     edges = []
     for edge in filter(_is_object, _list(canvas, "edges")):
         ends = [names.get(str(edge.get(key))) for key in ("fromNode", "toNode")]
         if all(ends):
-            label = _line(edge, "label")
+            label = _label(edge)
             edges.append(f"- {ends[0]} → {f'{label}: ' if label else ''}{ends[1]}")
     if edges:
         parts.append("## Connections\n\n" + "\n".join(edges))
@@ -211,5 +211,6 @@ def _number(node: dict[str, Any], key: str) -> float:
     return float(value) if isinstance(value, int | float) else 0.0
 
 
-def _line(value: dict[str, Any], key: str) -> str:
-    return " ".join(str(value.get(key) or "").split())
+def _label(element: dict[str, Any]) -> str:
+    """The label of a canvas's node or edge, on one line."""
+    return " ".join(str(element.get("label") or "").split())

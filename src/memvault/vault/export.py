@@ -22,7 +22,7 @@ from typing import Any, TextIO
 from memvault.model.errors import InvalidParams, OutsideVault, StorageError
 from memvault.model.moments import iso_utc
 from memvault.vault.files import Vault
-from memvault.vault.ignore import IGNORE_FILE, IgnoreRules
+from memvault.vault.ignore import IGNORE_FILE
 from memvault.vault.journal import COMPRESSED, Journal
 from memvault.vault.journal import FOLDER as JOURNAL_FOLDER
 from memvault.vault.version_store import ARCHIVE, SUFFIX
@@ -49,7 +49,7 @@ def files_of(vault: Vault) -> Iterator[str]:
     """The paths of all files of an export.
 
     Notes and attachments come first, then the journal, then the full texts of faded notes."""
-    rules = IgnoreRules(vault.root)
+    rules = vault.ignore_rules
     for folder, subfolders, names in os.walk(vault.root):
         relative_folder = Path(folder).relative_to(vault.root).as_posix()
         prefix = "" if relative_folder == "." else f"{relative_folder}/"

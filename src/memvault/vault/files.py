@@ -20,10 +20,11 @@ from memvault.model.errors import (
 )
 from memvault.model.provenance import Provenance
 from memvault.vault.documents import PDF, DocumentTexts, check_writable, is_canvas, is_document
-from memvault.vault.file_names import folded_name, safe_name
-from memvault.vault.ignore import IgnoreRules, is_link_path
+from memvault.vault.file_names import folded_name
+from memvault.vault.ignore import is_link_path
 from memvault.vault.letter_case import finish_respelling, is_spelled, move_or_respell
-from memvault.vault.walk import NoteStat, NoteWalk, is_unicode, note_stat, printable
+from memvault.vault.vault_paths import VaultPaths, mode_of
+from memvault.vault.walk import NoteStat, NoteWalk, is_unicode, note_stat
 from memvault.vault.write import (
     delete_unchanged,
     publish,
@@ -36,7 +37,6 @@ from memvault.vault.writer_lock import WriterLock
 
 EDIT_ATTEMPTS = 5
 EDIT_PAUSE_SECONDS = 0.02
-NOTE_SUFFIX = ".md"
 MAX_DOCUMENT_BYTES = 20_000_000
 _NO_FILE = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
 
@@ -53,11 +53,8 @@ class Examined:
     inherited_id: str = ""
 
 
-class Vault:
-    """A person's notes. Paths are relative to ``root``, with forward slashes on every system.
-
-    Symbolic links are not followed: a target inside the vault is read at its own path, and a
-    target outside is not part of the vault.
+class Vault(VaultPaths):
+    """A person's notes.
 
     Attributes:
         had_notes: returns whether notes of this vault are indexed. If so, an empty folder is the
@@ -65,13 +62,11 @@ class Vault:
     """
 
     def __init__(self, root: Path, max_document_bytes: int = MAX_DOCUMENT_BYTES) -> None:
+        super().__init__(root)
         self.max_document_bytes = max_document_bytes
         self._documents = DocumentTexts()
-        self._given_root = _absolute(root.expanduser())
-        self.root = Path(os.path.realpath(self._given_root))
         self.had_notes: Callable[[], bool] = lambda: False
-        self._ignore = IgnoreRules(self.root)
-        self._walk = NoteWalk(self.root, self._ignore, max_document_bytes)
+        self._walk = NoteWalk(self.root, self.ignore_rules, max_document_bytes)
         self._writer = WriterLock(self.root)
 
     def is_missing(self) -> bool:
@@ -114,16 +109,16 @@ class Vault:
     def is_note(self, path: str) -> bool:
         """Whether `walk` lists this path, or would if the file existed."""
         try:
-            place = self._unresolved(path)
+            place = self.unresolved(path)
         except OutsideVault:
             return False
-        if not is_unicode(path) or self._ignore.excludes(path):
+        if not is_unicode(path) or self.ignore_rules.excludes(path):
             return False
         if is_document(path) and (stat := self.stat(path)) and self._walk.is_too_large(stat):
             return False
         depth = len(self.root.parts)
         steps = (Path(*place.parts[:end]) for end in range(depth + 1, len(place.parts) + 1))
-        return not any(map(is_link_path, steps)) and not stat_module.S_ISDIR(_mode_of(place))
+        return not any(map(is_link_path, steps)) and not stat_module.S_ISDIR(mode_of(place))
 
     def may_hold_notes(self, folder: Path) -> bool:
         """Whether `walk` enters the folder at this absolute path, or would if it existed."""
@@ -132,16 +127,7 @@ class Vault:
             return False
         parts = relative.split("/")
         folders = ("/".join(parts[:depth]) for depth in range(1, len(parts) + 1))
-        return not any(map(self._ignore.excludes_folder, folders))
-
-    def relative(self, path: Path) -> str | None:
-        """The vault path of an absolute path, or None if it is outside."""
-        absolute = _absolute(path)
-        for root in (self.root, self._given_root):
-            if absolute.is_relative_to(root):
-                return absolute.relative_to(root).as_posix()
-        real = Path(os.path.realpath(absolute))
-        return real.relative_to(self.root).as_posix() if real.is_relative_to(self.root) else None
+        return not any(map(self.ignore_rules.excludes_folder, folders))
 
     def stat(self, path: str) -> NoteStat | None:
         """Size and modification time of a file, or None if none has exactly this name."""
@@ -165,11 +151,11 @@ class Vault:
 
     def stamp(self, path: str, note_id: str) -> str:
         """A text that changes whenever the provenance or the first path of this note may have."""
-        return ""
+        return self.stamps([(path, note_id)])[0]
 
     def stamps(self, notes: Iterable[tuple[str, str]]) -> list[str]:
-        """The `stamp` of each of these notes, by path and id."""
-        return [self.stamp(path, note_id) for path, note_id in notes]
+        """The `stamp` of each of these notes, by path and id; here they have none."""
+        return [""] * len(list(notes))
 
     def read(self, path: str) -> bytes:
         """A note's bytes, or the text of a PDF file or canvas (`documents.document_text`).
@@ -283,9 +269,6 @@ class Vault:
             sync_folder(place.parent)
         return True
 
-    def is_folder(self, path: str) -> bool:
-        return stat_module.S_ISDIR(_mode_of(self.root / path))
-
     def remove_empty_folder(self, path: str) -> None:
         """Remove a folder if it is empty and not a link."""
         with contextlib.suppress(OSError):  # it is not empty, or gone
@@ -294,7 +277,7 @@ class Vault:
 
     def _swap(self, path: str, place: Path, before: bytes, after: bytes) -> bool:
         with _note_errors(path):
-            if _mode_of(place) and not os.access(place, os.W_OK):
+            if mode_of(place) and not os.access(place, os.W_OK):
                 raise PermissionError(errno.EACCES, "read-only")
             with temporary_path_for(place, after) as temporary:
                 return replace_unchanged(temporary, place, before, after)
@@ -310,62 +293,6 @@ class Vault:
             time.sleep(EDIT_PAUSE_SECONDS)
         return self.stored(path)
 
-    def note_folder(self, folder: str) -> str:
-        """A folder's checked path, in the upper and lower case of an existing folder.
-
-        Most systems ignore case. Characters that some system forbids are replaced.
-
-        Raises:
-            OutsideVault: it is outside or hidden, or the ignore rules exclude it.
-        """
-        path = ""
-        for name in folder.replace("\\", "/").strip("/").split("/") if folder.strip("/\\") else []:
-            if name.strip() in {"", ".", ".."} or name.startswith(".") or "\0" in name:
-                raise OutsideVault(f"{folder!r} cannot hold notes; name a folder inside the vault")
-            exists = is_unicode(name) and _mode_of(self.root / path / name) != 0
-            spelled = name if exists else self._existing_spelling(path, safe_name(name))
-            path = f"{path}/{spelled}" if path else spelled
-        self.file_path(path)
-        if path and self._ignore.excludes(f"{path}/note{NOTE_SUFFIX}"):
-            raise OutsideVault(f"{path} is excluded by .memvaultignore; name another folder")
-        return path
-
-    def _existing_spelling(self, folder: str, name: str) -> str:
-        """An existing subfolder's name that differs only in case or Unicode form, else ``name``."""
-        spellings = self.spellings_in(folder).get(folded_name(name), ())
-        return next((each for each in spellings if (self.root / folder / each).is_dir()), name)
-
-    def spellings_in(self, folder: str) -> dict[str, list[str]]:
-        """The names in a folder by their `folded_name`, sorted; empty without such a folder."""
-        names: dict[str, list[str]] = {}
-        with contextlib.suppress(OSError, OutsideVault):
-            for entry in sorted(self.file_path(folder).iterdir()):
-                names.setdefault(folded_name(entry.name), []).append(entry.name)
-        return names
-
-    def _unresolved(self, path: str) -> Path:
-        """The absolute path of a vault path, checked without touching the file system."""
-        parts = path.replace("\\", "/").split("/") if os.name == "nt" else path.split("/")
-        unsafe = any(part in {"", ".", ".."} or "\0" in part for part in parts)
-        if unsafe or (os.name == "nt" and ":" in path):
-            raise OutsideVault(f"{printable(path)!r} is not a path inside the vault")
-        return self.root.joinpath(*parts)
-
-    def file_path(self, path: str) -> Path:
-        """The absolute path of a vault path, with links resolved.
-
-        Raises:
-            OutsideVault: it is not inside the vault.
-        """
-        if not path:
-            return self.root
-        place = self._unresolved(path)
-        with storage_errors(printable(path)):  # a folder may be replaced by a link meanwhile
-            real = Path(os.path.realpath(place))
-        if not real.is_relative_to(self.root):
-            raise OutsideVault(f"{printable(path)!r} leads out of the vault")
-        return real
-
 
 def vault_missing(root: Path) -> VaultMissing:
     return VaultMissing(
@@ -373,19 +300,6 @@ def vault_missing(root: Path) -> VaultMissing:
         "connected. Bring it back to its place; until then nothing is written, and answers come "
         "from the index as it was."
     )
-
-
-def _absolute(path: Path) -> Path:
-    """The absolute path; unlike `Path.resolve`, this does not follow links."""
-    return Path(os.path.abspath(path))  # noqa: PTH100
-
-
-def _mode_of(path: Path) -> int:
-    """File type and permissions, 0 if the path does not exist or is invalid (too long)."""
-    try:
-        return path.stat().st_mode
-    except (OSError, ValueError):
-        return 0
 
 
 @contextlib.contextmanager

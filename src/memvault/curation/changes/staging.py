@@ -11,7 +11,8 @@ from memvault.model.change import ChangeKind, Fact
 from memvault.model.errors import NoteNotFound, OutsideVault, StorageError
 from memvault.vault.documents import check_writable
 from memvault.vault.file_names import folded_name, numbered_name, safe_name
-from memvault.vault.files import NOTE_SUFFIX, Vault
+from memvault.vault.files import Vault
+from memvault.vault.vault_paths import NOTE_SUFFIX
 
 TRASH = ".trash"
 MAX_SAME_NAME = 10_000

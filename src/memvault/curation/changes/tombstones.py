@@ -115,10 +115,6 @@ class Tombstones:
             for tombstone in self._in_state(_State.PURGED)
         )
 
-    def restorable(self, now: datetime) -> list[Tombstone]:
-        """The kept tombstones whose notes can still be restored."""
-        return [tombstone for tombstone in self.kept() if tombstone.restorable(now)]
-
     def _in_state(self, state: _State) -> list[Tombstone]:
         with self._lock:
             tombstones = [

@@ -128,12 +128,8 @@ class Provenances:
         provenance = provenance.model_copy(update={"has_reframed": True})
         return provenance, note_provenance(first_written, stamp, verifiable=not is_late)
 
-    def stamp(self, path: str, note_id: str) -> str:
-        """A text that changes whenever the journal has a new entry about this note."""
-        return self.stamps([(path, note_id)])[0]
-
     def stamps(self, notes: Iterable[tuple[str, str]]) -> list[str]:
-        """The `stamp` of each of these notes; looks at the journal once."""
+        """For each note, a text that changes whenever the journal has a new entry about it."""
         with self._lock:
             self._refresh()
             return [_stamp(self._records_of(path, note_id)) for path, note_id in notes]

@@ -13,7 +13,6 @@ from memvault.model.note import Chunk
 from memvault.model.search import FoundBy, Hit, Scope
 from memvault.search.association import POOL_SIZE
 from memvault.search.hybrid import HybridSearch
-from memvault.search.lists.due_days import due_days
 from memvault.search.lists.general_questions import (
     asks_for_all,
     asks_only_for_latest,
@@ -22,7 +21,7 @@ from memvault.search.lists.general_questions import (
 )
 from memvault.search.lists.latest_values import notes_with_latest_value
 from memvault.search.lists.note_properties import QuickTexts
-from memvault.search.lists.overdue import asks_for_overdue, without_overdue
+from memvault.search.lists.overdue import asks_for_overdue, due_days, without_overdue
 from memvault.search.lists.property_questions import PropertyQuestion
 from memvault.search.order import latest_first
 from memvault.search.property_text import KeysByNearness, terms_of

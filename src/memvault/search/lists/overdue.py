@@ -1,5 +1,8 @@
-"""Questions for what is overdue, and the properties that say so: a day to be done by that is past,
-and no sign that it is done."""
+"""When notes and tasks are due, and questions for what is overdue.
+
+A note is overdue if one of its properties names a day to be done by that is past, and none says
+that it is done.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,9 @@ import re
 from collections.abc import Mapping
 from datetime import date
 
+from memvault.model.memory import Memory
 from memvault.search.property_text import day_of_value, is_no, words_of_key
+from memvault.search.times.time_expressions import single_days
 from memvault.text.words import composed, some_words
 
 _OVERDUE = re.compile(
@@ -16,13 +21,20 @@ _OVERDUE = re.compile(
     re.IGNORECASE,
 )
 # Of properties and of tasks, as an expression.
-DUE_WORDS = (
+_DUE_WORDS = (
     "due|deadline|fällig(?:keit)?|frist|échéance|vencimiento|vence|scadenza|vencimento|prazo|"
     "vervaldatum|срок"
 )
 _DUE_KEY = re.compile(
-    rf"\b(?:{DUE_WORDS}|fällig\w*|pay(?:able)? by|return by)\b|期限|截止", re.IGNORECASE
+    rf"\b(?:{_DUE_WORDS}|fällig\w*|pay(?:able)? by|return by)\b|期限|截止", re.IGNORECASE
 )
+_DUE_TASK = re.compile(
+    rf"[📅⏳🛫]|\b(?:{_DUE_WORDS}|scheduled|stichtag|spätestens|bis zum|date limite|à rendre|"
+    r"avant le|au plus tard|d['’]ici|plazo|fecha límite|antes del|scade|entro|termine|"
+    r"data limite|até|uiterlijk|inleveren|не позднее)\b|期限|締め?切り?|截止|到期",
+    re.IGNORECASE,
+)
+_DAY_CHARS = 30  # characters after a task's marker in which the day is
 # Keys and values of what is no longer due.
 _DONE_WORDS = (
     "paid done completed complete closed settled finished cancelled canceled returned received "
@@ -51,15 +63,21 @@ def overdue_since(fields: Mapping[str, str], day: date) -> date | None:
     Args:
         fields: the shown value of each property, by its key.
     """
-    due_days = (
+    due_on = (
         day_of_value(value) for key, value in fields.items() if _DUE_KEY.search(words_of_key(key))
     )
-    past_days = [due for due in due_days if due is not None and due < day]
+    past_days = [due for due in due_on if due is not None and due < day]
     return (
         min(past_days)
         if past_days and not any(_is_done(*item, day) for item in fields.items())
         else None
     )
+
+
+def due_days(memory: Memory, task: str) -> list[date]:
+    """The days on which a task of a note is due."""
+    due = (task[match.end() :][:_DAY_CHARS] for match in _DUE_TASK.finditer(task))
+    return [day for text in due for day in single_days(text, memory.day)[:1]]
 
 
 def _is_done(key: str, value: str, day: date) -> bool:

@@ -145,11 +145,6 @@ class EdgeIndex:
         """Number of notes whose steps the next `refresh` will make, or one is making now."""
         return len(self._changed) + self._in_progress
 
-    @property
-    def latest(self) -> StepGraph | None:
-        """The graph of the last `refresh`; None before the first."""
-        return self._graph
-
     def refresh(self, patience: float = -1.0) -> StepGraph | None:
         """Make the steps of changed notes again; returns the graph as it is now.
 
