@@ -45,8 +45,7 @@ class CallKeys(Middleware):
         return error_result(
             MemvaultError(
                 f"{context.message.name} made its change, but its answer was lost: do not call it "
-                f"again. The change's reversal_hash is {change.reversal_hash}; undo_change takes "
-                "it back.",
+                f"again. undo_change with change={change.reversal_hash!r} takes it back.",
                 reversal_hash=change.reversal_hash,
             )
         )

@@ -287,7 +287,7 @@ class StoreTools(Tools):
         elif duplicate is not None and stored.change is not None:
             parts.append(
                 f"{duplicate.path} says nearly the same. If this adds nothing, undo_change with "
-                "this reversal_hash; if it replaces that, edit_memory that one: append "
+                "this reversal_hash as change; if it replaces that, edit_memory that one: append "
                 f"'Superseded by: {self._box.link_to(memory, [duplicate])}'."
             )
         return " ".join(parts) or None
@@ -301,8 +301,8 @@ class StoreTools(Tools):
         merge = ", or merge_concepts" if self._box.offers("merge_concepts") else ""
         return [
             f"The title already exists: {paths}. The new note is {memory.path}. To change the "
-            "existing note instead: undo_change with this reversal_hash, then edit_memory with "
-            f"target={same_titled[0].path!r}{merge}."
+            "existing note instead: undo_change with this reversal_hash as change, then "
+            f"edit_memory with target={same_titled[0].path!r}{merge}."
         ]
 
 
