@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, time
 from itertools import groupby
 from urllib.parse import urlencode
@@ -15,6 +16,7 @@ from starlette.routing import BaseRoute
 
 from mcp_server.pages.forms import paged
 from mcp_server.pages.site import Site
+from memvault.model.east_asian_dates import with_english_dates
 from memvault.model.errors import StorageError, StoreUnavailable
 from memvault.model.memory import Memory
 from memvault.search.context.note_text import NAMESPACE as OUTLINES
@@ -28,27 +30,26 @@ class Event:
 
     at: datetime
     memory: Memory
-    is_own_date: bool
     sentence: str = ""
 
 
 class TimelinePage:
     def __init__(self, site: Site) -> None:
         self._site = site
+        self._read: dict[str, tuple[str, dict[date, str]]] = {}  # by path: hash, lines by day
         self.routes: list[BaseRoute] = [site.page("/timeline", self._show)]
 
     def _show(self, request: Request) -> Response:
         catalogue = self._site.container.live.catalogue
         project = request.query_params.get("project", "")
-        events = [
-            event
-            for memory in catalogue.all()
-            if not project or memory.project == project
-            for event in self._events_of(memory)
+        memories = [
+            memory for memory in catalogue.all() if not project or memory.project == project
         ]
+        events = [Event(memory.date, memory) for memory in memories if memory.date is not None]
+        events += self._named_days(memories)
         events.sort(key=lambda event: (event.at, event.memory.title), reverse=True)
         part = paged(events, request.query_params.get("page", ""))
-        months = groupby(self._with_sentences(part.rows), key=lambda event: f"{event.at:%B %Y}")
+        months = groupby(part.rows, key=lambda event: f"{event.at:%B %Y}")
         return self._site.render(
             "timeline.html",
             request,
@@ -60,40 +61,36 @@ class TimelinePage:
             now=datetime.now(UTC),
         )
 
-    def _events_of(self, memory: Memory) -> Iterator[Event]:
-        if memory.date is not None:
-            yield Event(memory.date, memory, is_own_date=True)
-        own_day = memory.date.date() if memory.date is not None else None
-        for day in self._site.container.live.catalogue.days_named(memory.path):
-            if day != own_day:
-                yield Event(datetime.combine(day, time.min, UTC), memory, is_own_date=False)
-
-    def _with_sentences(self, events: Sequence[Event]) -> list[Event]:
-        """The events, each named day with the first line of its note that names it."""
-        paths = {event.memory.path for event in events if not event.is_own_date}
-        packed = {}
-        with suppress(StoreUnavailable, StorageError):  # the page's notice says so
-            packed = self._site.container.live.stores.keyvalue.get_many(OUTLINES, sorted(paths))
-        texts = {path: NoteText.unpacked(data) for path, data in packed.items()}
-        sentences: dict[str, dict[date, str]] = {}
-        for event in events:
-            path = event.memory.path
-            if path in paths and path not in sentences:
-                sentences[path] = _sentence_of_each_day(event.memory, texts.get(path))
-        return [
-            event
-            if event.is_own_date
-            else replace(event, sentence=sentences[event.memory.path].get(event.at.date(), ""))
-            for event in events
+    def _named_days(self, memories: Sequence[Memory]) -> Iterator[Event]:
+        """The days that notes name with their year, each once per note."""
+        live = self._site.container.live
+        naming = [memory for memory in memories if live.catalogue.days_named(memory.path)]
+        unread = [
+            memory
+            for memory in naming
+            if self._read.get(memory.path, ("",))[0] != memory.content_hash
         ]
+        with suppress(StoreUnavailable, StorageError):  # the page's notice says so
+            packed = live.stores.keyvalue.get_many(OUTLINES, [memory.path for memory in unread])
+            for memory in unread:
+                text = NoteText.unpacked(packed[memory.path]) if memory.path in packed else None
+                self._read[memory.path] = (memory.content_hash, _lines_by_day(memory, text))
+        for memory in naming:
+            own_day = memory.date.date() if memory.date is not None else None
+            _, lines = self._read.get(memory.path, ("", {}))
+            for day, line in lines.items():
+                if day != own_day:
+                    yield Event(datetime.combine(day, time.min, UTC), memory, line)
 
 
-def _sentence_of_each_day(memory: Memory, text: NoteText | None) -> dict[date, str]:
-    """The first line of a note that names a day, for each day that a line names."""
+def _lines_by_day(memory: Memory, text: NoteText | None) -> dict[date, str]:
+    """The first line of a note that names a day, for each day that is named with its year."""
     lines = [f"{key}: {value}" for key, value in memory.metadata.items()]
     lines += [piece.text for piece in text.pieces] if text is not None else []
-    first: dict[date, str] = {}
+    line_by_day: dict[date, str] = {}
     for line in lines:
+        english = with_english_dates(line)
         for day in single_days(line, memory.moment.date()):
-            first.setdefault(day, line)
-    return first
+            if re.search(rf"(?<!\d)(?:{day.year}|{day.year % 100:02})(?!\d)", english):
+                line_by_day.setdefault(day, line)
+    return line_by_day
