@@ -9,6 +9,7 @@ import pytest
 
 from memvault.curation.operations.editable_text import EditableText
 from memvault.model.errors import NoteConflict
+from memvault.text.repeats import without_repeats
 from memvault.vault.readable import readable
 from memvault.verification.claims.amount_parsing import amounts_in
 
@@ -51,3 +52,9 @@ def test_closing_marks_of_a_heading_are_no_part_of_it() -> None:
 @pytest.mark.parametrize("value", ["1 ", "1-1 ", "€1 ", "monthly 1 ", "2026 "])
 def test_a_line_of_numbers_is_searched_for_values(value: str) -> None:
     assert seconds_of(lambda: amounts_in(value * (CHARS // len(value)))) < SECONDS
+
+
+@pytest.mark.parametrize("space", [" ", "\t"])
+def test_a_line_of_spaces_is_compared_with_what_is_known(space: str) -> None:
+    text = f"{space * 20_000}kite\n"
+    assert seconds_of(lambda: without_repeats(text, ["It flies."])) < SECONDS
