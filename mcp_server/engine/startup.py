@@ -65,7 +65,8 @@ class Startup:
     ) -> None:
         self.metrics = Metrics()
         self._open = open_container
-        self._configuration_problem = configuration_problem
+        self._find_configuration_problem = configuration_problem
+        self._logged_problem: Problem | None = None
         self._watch = watch
         self._patience = patience
         self._step = "starting"
@@ -209,6 +210,14 @@ class Startup:
             "last_scan": None,
             "problems": [],
         }
+
+    def _configuration_problem(self) -> Problem | None:
+        """The problem of the configuration, logged when it is found or is another one."""
+        problem = self._find_configuration_problem()
+        if problem is not None and problem != self._logged_problem:
+            _log.warning("%s; %s", problem.what, problem.advice)
+        self._logged_problem = problem
+        return problem
 
     def doctor(self, *, fix: bool) -> list[Problem]:
         container = self.wait()

@@ -133,7 +133,10 @@ def read_call(client: str, event: str, data: bytes) -> HookCall:
     """
     if client not in CLIENTS:
         raise ValueError(f"unknown client {client}")
-    fields = json.loads(data)
+    try:
+        fields = json.loads(data)
+    except RecursionError as error:
+        raise ValueError("the input is nested too deeply") from error
     if not isinstance(fields, dict):
         raise ValueError("the input is not a JSON object")
 

@@ -1,12 +1,12 @@
-"""*timeline*: notes by their own dates and by the days that their sentences name."""
+"""*timeline*: notes by their own dates and by the days that they name."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, time
 from itertools import groupby
 from urllib.parse import urlencode
 
@@ -16,17 +16,17 @@ from starlette.routing import BaseRoute
 
 from mcp_server.pages.forms import paged
 from mcp_server.pages.site import Site
-from memvault.model.errors import GraphQueryError, StoreUnavailable
-from memvault.model.graph import NodeKind
+from memvault.model.east_asian_dates import with_english_dates
+from memvault.model.errors import StorageError, StoreUnavailable
 from memvault.model.memory import Memory
-from memvault.vault.frontmatter.dates import read_date
-
-_OF_A_DAY = re.compile(r"\d{4}\D\d+\D\d|\b\d{1,2}(?!\d).*\d{4}")
+from memvault.search.context.note_text import NAMESPACE as OUTLINES
+from memvault.search.context.note_text import NoteText
+from memvault.search.times.time_expressions import single_days
 
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A note's own date, or a day that one of its sentences names."""
+    """A note's own date, or a day that its text or its properties name."""
 
     at: datetime
     memory: Memory
@@ -36,16 +36,17 @@ class Event:
 class TimelinePage:
     def __init__(self, site: Site) -> None:
         self._site = site
+        self._read: dict[str, tuple[str, dict[date, str]]] = {}  # by path: hash, lines by day
         self.routes: list[BaseRoute] = [site.page("/timeline", self._show)]
 
     def _show(self, request: Request) -> Response:
         catalogue = self._site.container.live.catalogue
         project = request.query_params.get("project", "")
-        events = [
-            event
-            for event in (*self._own_dates(), *self._named_dates())
-            if not project or event.memory.project == project
+        memories = [
+            memory for memory in catalogue.all() if not project or memory.project == project
         ]
+        events = [Event(memory.date, memory) for memory in memories if memory.date is not None]
+        events += self._named_days(memories)
         events.sort(key=lambda event: (event.at, event.memory.title), reverse=True)
         part = paged(events, request.query_params.get("page", ""))
         months = groupby(part.rows, key=lambda event: f"{event.at:%B %Y}")
@@ -60,32 +61,36 @@ class TimelinePage:
             now=datetime.now(UTC),
         )
 
-    def _own_dates(self) -> Iterator[Event]:
-        for memory in self._site.container.live.catalogue.all():
-            if memory.date is not None:
-                yield Event(memory.date, memory)
-
-    def _named_dates(self) -> Iterator[Event]:
-        """The days that sentences name, each once per note."""
-        edges, by_id = (
-            self._site.container.live.graph_view,
-            self._site.container.live.catalogue.by_id,
-        )
-        with suppress(StoreUnavailable, GraphQueryError):  # the page's notice says so
-            days = {
-                node.id: day
-                for node in edges.nodes()
-                if node.kind == NodeKind.DATE
-                and names_a_day(node.name)
-                and (day := read_date(node.name)) is not None
-            }
-            for key, day in days.items():
-                for edge in {edge.source: edge for edge in edges.touching(key)}.values():
-                    memory = by_id(edge.source)
-                    if memory is not None and memory.date != day:
-                        yield Event(day, memory, edge.sentence)
+    def _named_days(self, memories: Sequence[Memory]) -> Iterator[Event]:
+        """The days that notes name with their year, each once per note."""
+        live = self._site.container.live
+        naming = [memory for memory in memories if live.catalogue.days_named(memory.path)]
+        unread = [
+            memory
+            for memory in naming
+            if self._read.get(memory.path, ("",))[0] != memory.content_hash
+        ]
+        with suppress(StoreUnavailable, StorageError):  # the page's notice says so
+            packed = live.stores.keyvalue.get_many(OUTLINES, [memory.path for memory in unread])
+            for memory in unread:
+                text = NoteText.unpacked(packed[memory.path]) if memory.path in packed else None
+                self._read[memory.path] = (memory.content_hash, _lines_by_day(memory, text))
+        for memory in naming:
+            own_day = memory.date.date() if memory.date is not None else None
+            _, lines = self._read.get(memory.path, ("", {}))
+            for day, line in lines.items():
+                if day != own_day:
+                    yield Event(datetime.combine(day, time.min, UTC), memory, line)
 
 
-def names_a_day(text: str) -> bool:
-    """Whether a date is of a day, not of a month or a year."""
-    return _OF_A_DAY.search(text) is not None
+def _lines_by_day(memory: Memory, text: NoteText | None) -> dict[date, str]:
+    """The first line of a note that names a day, for each day that is named with its year."""
+    lines = [f"{key}: {value}" for key, value in memory.metadata.items()]
+    lines += [piece.text for piece in text.pieces] if text is not None else []
+    line_by_day: dict[date, str] = {}
+    for line in lines:
+        english = with_english_dates(line)
+        for day in single_days(line, memory.moment.date()):
+            if re.search(rf"(?<!\d)(?:{day.year}|{day.year % 100:02})(?!\d)", english):
+                line_by_day.setdefault(day, line)
+    return line_by_day

@@ -150,7 +150,7 @@ def _converted(text: str, schema: Mapping[str, Any]) -> Any:
     kinds = {"object" if "$ref" in choice else choice.get("type") for choice in choices}
     if "string" in kinds or kinds.isdisjoint({"object", "array"}):
         return text
-    with suppress(ValueError):
+    with suppress(ValueError, RecursionError):
         value = json.loads(text)
         if isinstance(value, (dict, list)):
             return value

@@ -21,7 +21,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
+
+import psutil
 
 from mcp_server.engine.client import connect_to_engine
 from mcp_server.engine.launcher import Launcher, engine_command
@@ -29,6 +32,7 @@ from memvault.config.paths import StateFolder
 from tests.benchmarks.measured_vaults import vault_of
 from tests.benchmarks.search_constants import Measured, measured, table
 
+STOP_SECONDS = 60  # for an engine to stop
 FOREIGN = 12  # questions of each other vault
 SETS = Path(__file__).resolve().parents[3] / "shared" / "eval"
 
@@ -52,6 +56,8 @@ def ask(folder: Path, harness: Path, scratch: Path, limit: int) -> None:
             command += ["--url", f"http://{engine.address.netloc}/mcp"]
             subprocess.run(command, check=True)
         engine.shutdown()
+        with suppress(psutil.NoSuchProcess):  # until it has stopped, it writes to its state
+            psutil.Process(engine.address.pid).wait(STOP_SECONDS)
 
 
 def left_out(sets: Sequence[Path], scratch: Path) -> dict[str, Measured]:

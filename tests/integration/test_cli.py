@@ -639,6 +639,8 @@ def test_a_changed_configuration_is_reported_while_the_engine_goes_on_with_the_o
         status = printed(capsys)
         assert isinstance(status, dict) and "engine.port" in status["problems"][0]
         assert run(["search", "ferry"]) == run(["stop"]) == 0
+        log = find_places(None, None).state.log.read_text()
+        assert log.count("engine.port: input should be a valid integer") == 1
         capsys.readouterr()
         assert run(["status"]) == 2
         error = capsys.readouterr().err

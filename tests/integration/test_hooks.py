@@ -516,12 +516,15 @@ def test_a_session_lists_the_files_that_its_subagents_edited(
 GARBAGE = [b"garbage", b"[]", b"{}", b'{"session_id": 5}', b"\xff\xfe", b"[" * 100_000]
 
 
-def test_garbage_is_answered_with_nothing(container: Container) -> None:
+def test_garbage_is_answered_with_nothing_and_named_in_one_line_of_the_log(
+    container: Container, caplog: pytest.LogCaptureFixture
+) -> None:
     for event in ("SessionStart", "UserPromptSubmit", "PreToolUse", "Stop", "Unknown"):
         for data in GARBAGE:
             assert container.hooks.answer("claude-code", event, data) == b""
     assert container.hooks.answer("unknown-client", "Stop", b'{"session_id":"a"}') == b""
     assert container.hooks.captures.wait(20)
+    assert not [record for record in caplog.records if record.exc_info]
 
 
 @pytest.mark.parametrize(

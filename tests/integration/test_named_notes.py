@@ -40,6 +40,18 @@ def test_the_note_that_a_question_names_comes_first(searcher: Searcher, question
     assert searcher.search(question).hits[0].memory.title == "Long Harbour (film)"
 
 
+def test_a_note_of_only_a_title_answers_no_unrelated_question(
+    searcher: Searcher, write: Callable[..., Path], indexer: Indexer
+) -> None:
+    write("Untitled 3.md", "")
+    write("The cabin key is under the slate.md", "")
+    indexer.scan()
+    titles = [hit.memory.title for hit in searcher.search("Who directed the film?").hits]
+    assert titles and not {"Untitled 3", "The cabin key is under the slate"} & {*titles}
+    found = searcher.search("Where is the key of the cabin?").hits
+    assert found[0].memory.title == "The cabin key is under the slate"
+
+
 @pytest.mark.parametrize(
     ("title", "is_named"),
     [

@@ -11,7 +11,6 @@ import pytest
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
-from mcp_server.pages.timeline import names_a_day
 from memvault.consolidation.faded_text import FadingStage
 from memvault.consolidation.fading import Fading
 from memvault.consolidation.rewards import Signal, SignalKind
@@ -88,12 +87,19 @@ def test_the_timeline_lists_notes_by_their_own_dates(browser: Browser, site: Ser
 
 
 @pytest.mark.parametrize(
-    ("name", "is_day"),
-    [("12 March 2025", True), ("March 1st, 2026", True), ("2025-03-12", True), ("1.3.2026", True),
-     ("March 2025", False), ("2025-03", False), ("2025", False)],
+    ("line", "month", "shown"),
+    [("The keel was laid on 12 March 2011.", "March 2011", "12 Sat"),
+     ("2012-03-01 10 km 54:10", "March 2012", "1 Thu"),
+     ("Next meeting: 25 November 2013.", "November 2013", "25 Mon"),
+     ("due:: 2014-11-30", "November 2014", "30 Sun")],
 )  # fmt: skip
-def test_the_timeline_lists_days_that_notes_name_and_no_months(name: str, is_day: bool) -> None:
-    assert names_a_day(name) is is_day
+def test_the_timeline_lists_every_day_that_a_note_names_with_its_line(
+    browser: Browser, site: Served, line: str, month: str, shown: str
+) -> None:
+    site.edit("permanent/Keel.md", f"{line}\n\nThe mast came in May 2015, 3 oars on 4 June.\n")
+    browser.open(f"{site.url}/timeline")
+    assert browser.text().split(f"{month}\n", 1)[1].split("\n")[:3] == [shown, "Keel", line]
+    assert "The mast" not in browser.text(), "a month has no day, and 4 June no year"
 
 
 def test_an_address_without_a_page_leads_on(browser: Browser, site: Served) -> None:

@@ -95,6 +95,19 @@ def test_a_line_that_is_still_being_written_is_read_the_next_time(tmp_path: Path
     assert [turn.text for turn, _ in read_turns(path, end)] == ["I live in Bergen these days."]
 
 
+DEEP = "[" * 100_000
+CALL_OF_A_TOOL = {
+    "type": "tool.execution_start",
+    "data": {"toolName": "apply_patch", "arguments": DEEP},
+}
+
+
+@pytest.mark.parametrize("text", ["[\n" + DEEP, json.dumps(CALL_OF_A_TOOL) + "\n"])
+def test_a_transcript_that_is_nested_too_deeply_yields_nothing(tmp_path: Path, text: str) -> None:
+    (tmp_path / "t.jsonl").write_text(text)
+    assert list(read_turns(tmp_path / "t.jsonl")) == []
+
+
 @given(st.binary(max_size=400))
 def test_bytes_that_are_no_transcript_yield_nothing_and_no_error(
     tmp_path_factory: pytest.TempPathFactory, data: bytes

@@ -391,3 +391,13 @@ def test_abandoning_a_tool_contradicts_its_use():
     assert usage_conflict(uses, moved) == 0.8
     assert usage_conflict(uses, replaced) == 1.0
     assert usage_conflict(uses, still) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [("1 200,300.50", (1200300.5,)), ("0.200,50", (200.5,)), ("0.100.200", (0.0, 100.0, 200.0))],
+)
+def test_a_number_with_marks_of_two_kinds_or_a_leading_zero_is_read(
+    written: str, value: tuple[float, ...]
+) -> None:
+    assert [amount.parts for amount in amounts_in(f"It holds {written}.")] == [value]

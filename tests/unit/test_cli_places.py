@@ -205,8 +205,10 @@ def test_a_name_that_no_choice_has_is_refused_with_the_choices(
     assert "Invalid value for 'CLIENT': 'netscape' is not one of 'claude-desktop'" in shown
 
 
-def test_a_day_that_is_none_is_refused_with_its_form(
-    home: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("text", ["last Monday", "2026-11-27+09:00", "2026-11-27T08:00"])
+def test_what_is_not_only_a_day_is_refused_with_its_form(
+    home: Path, capsys: pytest.CaptureFixture[str], text: str
 ) -> None:
-    assert run(["log", "--day", "last Monday"]) == 2
-    assert "YYYY-MM-DD, not 'last Monday'" in capsys.readouterr().err
+    assert run(["log", "--day", text]) == 2
+    shown = " ".join(capsys.readouterr().err.replace("│", " ").split())
+    assert f"YYYY-MM-DD, not '{text}'" in shown

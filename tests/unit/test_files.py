@@ -138,7 +138,9 @@ def test_the_rule_that_excludes_a_path_is_named_whether_the_file_exists_or_not(
 
 
 @pytest.mark.parametrize(
-    "settings", ['{"folder": "/"}', '{"folder": ""}', '{"folder": 3}', "[]", "{"]
+    "settings",
+    ['{"folder": "/"}', '{"folder": ""}', '{"folder": 3}', "[]", "{", "[" * 100_000],
+    ids=["all", "none", "number", "list", "torn", "deep"],
 )
 def test_settings_that_name_no_folder_of_templates_exclude_nothing(
     tmp_path: Path, settings: str

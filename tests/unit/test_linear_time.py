@@ -9,7 +9,9 @@ import pytest
 
 from memvault.curation.operations.editable_text import EditableText
 from memvault.model.errors import NoteConflict
+from memvault.text.repeats import without_repeats
 from memvault.vault.readable import readable
+from memvault.verification.claims.amount_parsing import amounts_in
 
 CHARS = 60_000  # of a memory that a client may store
 SECONDS = 3.0  # hundreds of times what it takes; without the rule it takes minutes
@@ -45,3 +47,14 @@ def test_a_heading_of_spaces_is_looked_for(space: str) -> None:
 def test_closing_marks_of_a_heading_are_no_part_of_it() -> None:
     note = EditableText("Kite.md", b"# Kite  ##\n\nIt is red.\n")
     assert note.appending("It flies.", "kite ##")[2].strip() == "It flies."
+
+
+@pytest.mark.parametrize("value", ["1 ", "1-1 ", "€1 ", "monthly 1 ", "2026 "])
+def test_a_line_of_numbers_is_searched_for_values(value: str) -> None:
+    assert seconds_of(lambda: amounts_in(value * (CHARS // len(value)))) < SECONDS
+
+
+@pytest.mark.parametrize("space", [" ", "\t"])
+def test_a_line_of_spaces_is_compared_with_what_is_known(space: str) -> None:
+    text = f"{space * 20_000}kite\n"
+    assert seconds_of(lambda: without_repeats(text, ["It flies."])) < SECONDS

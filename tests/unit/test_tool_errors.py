@@ -14,7 +14,7 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from mcp_server.metrics import Metrics, ToolMetrics
 from mcp_server.middleware.errors import AnsweringTool, UnknownTools
-from mcp_server.tools.arguments import Narrowing, Query, TopK, Verbosity, WhyKept
+from mcp_server.tools.arguments import Narrowing, Query, TopK, Verbosity, WhyKept, coerced
 from memvault.model.errors import NoteConflict, StorageError
 from memvault.model.memory import checked_importance
 
@@ -183,6 +183,11 @@ def test_an_unexpected_error_shows_nothing_of_the_inside_but_is_logged(caplog):
 def test_lists_and_conditions_are_taken_as_json_text_too(given, taken):
     found = call("answer", {"query": "q", **given}).structured_content
     assert {key: found[key] for key in taken} == taken
+
+
+def test_text_that_is_nested_too_deeply_is_no_list():
+    deep = "[" * 100_000
+    assert coerced({"tags": deep}, {"properties": {"tags": {"type": "array"}}}) == {"tags": [deep]}
 
 
 def test_an_unknown_tool_is_a_protocol_error():

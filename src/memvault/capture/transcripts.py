@@ -123,7 +123,7 @@ def _document_turns(file: BinaryIO) -> Iterator[tuple[TranscriptTurn, int]]:
     data = file.read(MAX_LINE_BYTES)
     try:
         whole = json.loads(data)
-    except ValueError:
+    except (ValueError, RecursionError):
         return
     entries = whole.get("messages", []) if isinstance(whole, dict) else whole
     for entry in entries if isinstance(entries, list) else []:
@@ -245,7 +245,7 @@ def _edited(tool: Any, arguments: Any) -> list[str]:
             return [str(path).strip() for path in patched]
         try:
             arguments = json.loads(arguments)
-        except ValueError:
+        except (ValueError, RecursionError):
             return []
     if not isinstance(arguments, dict):
         return []

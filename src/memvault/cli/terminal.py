@@ -10,7 +10,7 @@ import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from datetime import datetime
+from datetime import date, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -106,9 +106,10 @@ def tool_answer(context: typer.Context, tool: str, arguments: dict[str, Any]) ->
 
 def read_day(text: str) -> datetime:
     try:
-        return datetime.fromisoformat(text)
+        day = date.fromisoformat(text)
     except ValueError as error:
         raise typer.BadParameter(f"give the day as YYYY-MM-DD, not {text!r}.") from error
+    return datetime(day.year, day.month, day.day)
 
 
 def counted(count: int, noun: str) -> str:

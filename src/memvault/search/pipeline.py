@@ -30,6 +30,7 @@ from memvault.search.calibration import (
 )
 from memvault.search.candidates import BEST_NOTES, CandidateFinder
 from memvault.search.modes import PLANS, Floats32, detect_mode, diverse
+from memvault.search.named_notes import is_unrelated_title
 from memvault.search.notices import (
     UNSURE,
     incomplete_list_notice,
@@ -286,6 +287,8 @@ class Searcher:
         most_relevant = hits[:top_k]
         hits = originals_first(self._ordered(request, hits, mode))
         confident = [hit for hit in hits if hit.confidence >= plan.threshold]
+        if not request.is_narrowed:
+            confident = [hit for hit in confident if not is_unrelated_title(hit)]
         shown = self._diversify(request.query, confident, top_k, plan.diversity)
         may_be_withheld = shown
         if topic is not None and not request.allow_unverified:

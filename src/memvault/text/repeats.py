@@ -97,11 +97,17 @@ def _is_prose(block: list[str]) -> bool:
 
 
 def _is_marked(line: str) -> bool:
-    return _NOT_PROSE.match(_ITEM.sub("", line, count=1)) is not None
+    return _NOT_PROSE.match(_without_mark(line)) is not None
 
 
 def _comparable(text: str) -> str:
-    return " ".join(_ITEM.sub("", text, count=1).split()).casefold()
+    return " ".join(_without_mark(text).split()).casefold()
+
+
+def _without_mark(text: str) -> str:
+    """The text without the mark of a list item at its start."""
+    mark = _ITEM.match(text)
+    return text[mark.end() :] if mark is not None else text
 
 
 def _is_emptied(blocks: list[list[str]], remaining: list[str], index: int) -> bool:

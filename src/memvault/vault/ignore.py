@@ -112,7 +112,7 @@ class IgnoreRules:
         for file, key in TEMPLATE_SETTINGS.items():
             try:
                 settings = json.loads((self._root / file).read_text(encoding="utf-8-sig"))
-            except (OSError, ValueError):
+            except (OSError, ValueError, RecursionError):
                 continue  # the person does not use this plugin
             setting = settings.get(key) if isinstance(settings, dict) else None
             folder = setting.strip("/") if isinstance(setting, str) else ""

@@ -235,7 +235,7 @@ def load_concepts(vault: Vault, name: str) -> dict[str, WrittenConcept] | None:
             WrittenConcept(str(n), tuple(map(str, ids)), bool(notes))
             for n, ids, notes in state["concepts"]
         ]
-    except (NoteNotFound, ValueError, KeyError, TypeError):
+    except (NoteNotFound, ValueError, KeyError, TypeError, RecursionError):
         return None
     return {concept_key(concept.name): concept for concept in listed}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -164,6 +165,8 @@ _EARLIER_ENDS = (
     "from", "of", "than", "formerly", "previously", "originally", "be", "once", "the",
 )  # fmt: skip
 _LOOK_BACK = 20  # characters searched before a value; longer than any word searched for
+_LOOK_FURTHER_BACK = 200  # the same, for some words: "raised the monthly fee from"
+_LOOK_AHEAD = 50  # characters after a value that may name what it is per
 _RANGE = re.compile(r"\s?(?:[-–—]|to|and)\s?[$€£]?\d")
 _RANGE_BEFORE = re.compile(r"\d\s?[-–—]\s?[$€£]?$")
 _PERIOD = "|".join(sorted(PERIODS, key=len, reverse=True))
@@ -196,17 +199,15 @@ def may_state_amount(text: str, words: Iterable[str]) -> bool:
 def amounts_in(text: str) -> list[Amount]:
     """The values of a sentence, in order and without overlaps; ranges are left out."""
     amounts: list[Amount] = []
+    taken = bytearray(len(text))  # 1 for each character of an amount
+    repeats = list(_REPEATS.finditer(text))
     for candidate in _candidates(text):
-        if _is_free(candidate, amounts):
-            amount = _with_context(text, candidate)
-            if _is_free(amount, amounts):
+        if 1 not in taken[candidate.start : candidate.end]:
+            amount = _with_context(text, candidate, repeats)
+            if 1 not in taken[amount.start : amount.end]:
                 amounts.append(amount)
+                taken[amount.start : amount.end] = bytes([1]) * (amount.end - amount.start)
     return sorted((a for a in amounts if not _is_range(text, a)), key=lambda a: a.start)
-
-
-def _is_free(amount: Amount, amounts: Sequence[Amount]) -> bool:
-    """Whether an amount overlaps none of these."""
-    return all(amount.end <= other.start or other.end <= amount.start for other in amounts)
 
 
 def _candidates(text: str) -> Iterator[Amount]:
@@ -303,6 +304,11 @@ def _number(digits: str, scale: str) -> float:
     compact = re.sub(r"['\s\u202f\u00a0]", "", digits)
     if re.fullmatch(r"\d{1,3}(?:,\d{3})+(?:\.\d+)?", compact):
         compact = compact.replace(",", "")
+    marks = re.findall(r"[.,]", compact)
+    if len(marks) > 1:  # the last one is a decimal point if it is unlike the others
+        whole, mark, last = compact.rpartition(marks[-1])
+        point = "." if mark not in marks[:-1] else ""
+        compact = re.sub(r"[.,]", "", whole) + point + last
     return float(compact.replace(",", ".")) * SCALES.get(scale.strip().lower(), 1.0)
 
 
@@ -312,32 +318,36 @@ def _date_parts(groups: dict[str, str | None]) -> tuple[float | None, ...] | Non
     return (float(year) if year else None, float(number), float(day) if day else None)
 
 
-def _with_context(text: str, amount: Amount) -> Amount:
-    """The amount with what the words around it say: per what, how exact, whether a former value."""
-    before = text[: amount.start]
+def _with_context(text: str, amount: Amount, repeats: Sequence[re.Match[str]]) -> Amount:
+    """The amount with what the words around it say: per what, how exact, whether a former value.
+
+    Args:
+        repeats: the words of the text that name a period, as "monthly" does.
+    """
     window = max(0, amount.start - _LOOK_BACK)
     amount = replace(
         amount,
         rough=_ROUGH.search(text, window, amount.start) is not None,
-        earlier=_is_earlier(before),
+        earlier=_is_earlier(text, amount.start),
     )
     if amount.kind not in (AmountKind.MONEY, AmountKind.NUMBER):
         return amount
-    per = _PER.match(text[amount.end :])
+    per = _PER.match(text[amount.end : amount.end + _LOOK_AHEAD])
     if per is None or (per["sign"] == "." and amount.kind is AmountKind.NUMBER):  # "5 p.m."
-        return replace(amount, per=_period_before(before))
+        return replace(amount, per=_period_before(amount.start, repeats))
     return replace(amount, per=_period(per), end=amount.end + per.end())
 
 
-def _is_earlier(before: str) -> bool:
+def _is_earlier(text: str, start: int) -> bool:
+    before = text[max(0, start - _LOOK_FURTHER_BACK) : start]
     may_be = before.rstrip().lower().endswith(_EARLIER_ENDS)  # quicker than the pattern
     return may_be and _EARLIER.search(before) is not None
 
 
-def _period_before(before: str) -> str:
+def _period_before(start: int, repeats: Sequence[re.Match[str]]) -> str:
     """The period named before a value, as in "the monthly rent is 900"; empty without one."""
-    repeats = _REPEATS.findall(before.lower())
-    return REPEATED[repeats[-1]] if repeats else ""
+    number = bisect_right(repeats, start, key=lambda match: match.end())
+    return REPEATED[repeats[number - 1][1].lower()] if number else ""
 
 
 def _period(per: re.Match[str]) -> str:
