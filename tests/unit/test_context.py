@@ -449,6 +449,28 @@ def test_code_of_later_notes_does_not_push_out_what_the_first_one_says(notes):
     assert "The oven was built in 1911." in context.text
 
 
+def test_code_of_other_notes_is_quoted_only_if_the_client_wants_code(notes):
+    commands = "\n".join(f"kiln --start --shelf {shelf}" for shelf in range(12))
+    notes.add(
+        "Kiln.md",
+        f"# Kiln\n\nThe kiln is started so:\n\n```bash\n{commands}\n```\n\n"
+        "## Care\n\nAsh is swept out of its flue on Mondays.\n",
+    )
+    pieces = "\n\n".join(
+        f"The kiln of hall {hall}:\n\n```bash\nkiln --stop --hall {hall} --ash --flue\n```"
+        for hall in range(8)
+    )
+    notes.add("Halls.md", f"# Halls\n\n{pieces}\n")
+    question = "When is the ash swept out of the flue of the kiln?"
+    context = notes.context(question, "Kiln.md", "Halls.md", room=220)
+    assert context.form is ContextForm.CODE_FOCUSED
+    assert "--shelf 3" in context.text
+    assert "Ash is swept out of its flue on Mondays." in context.text
+    assert "--stop" not in context.text
+    wanted = notes.context(question, "Kiln.md", "Halls.md", room=220, form=ContextForm.CODE_FOCUSED)
+    assert "--stop" in wanted.text
+
+
 def test_a_query_of_a_plugin_is_no_code(notes):
     query = "list from [[#]] where contains(file.outlinks, this.file.link)"
     notes.add("Mast.md", f"# Mast\n\nIt is of larch.\n\n## Back\n\n```dataview\n{query}\n```\n")

@@ -152,6 +152,7 @@ class _Distillation:
         return self._fitted_context(context.form, self._cut_best_sentence(context.form))
 
     def _context(self, form: ContextForm | None) -> Context:
+        is_code_wanted = form is ContextForm.CODE_FOCUSED
         if form is None:
             form = (
                 ContextForm.NARRATIVE if self._token_budget.terse else self._form_without_choosing()
@@ -170,7 +171,7 @@ class _Distillation:
             )
             if form is ContextForm.NARRATIVE:
                 return self._fitted_context(form, self._with_neighbours(chosen, budget))
-        return self._fitted_context(form, self._chosen_parts(form))
+        return self._fitted_context(form, self._chosen_parts(form, is_code_wanted))
 
     def _form_without_choosing(self) -> ContextForm | None:
         """The form, if it does not depend on which sentences are chosen; else None."""
@@ -223,7 +224,7 @@ class _Distillation:
             max_list_tokens=int(MAX_LIST_SHARE * self._token_budget.tokens),
         )
 
-    def _chosen_parts(self, form: ContextForm) -> list[Part]:
+    def _chosen_parts(self, form: ContextForm, is_code_wanted: bool) -> list[Part]:
         budget = self._budget(form)
         if form is ContextForm.RAW:
             passages = parts_of.passage_parts(self._outlines, self._scores, self._asked_properties)
@@ -233,7 +234,7 @@ class _Distillation:
             chosen = self._select(passages, budget, relevance_weight=1.0)
             return chosen or self._select(self._sentence_parts(), budget)
         if form is ContextForm.CODE_FOCUSED:
-            chosen = self._chosen_code(budget)
+            chosen = self._chosen_code(budget, is_code_wanted)
             shown_leads = {(part.memory, place) for part in chosen for place in part.statements}
             other_sentences = [
                 part
@@ -274,9 +275,17 @@ class _Distillation:
             leading=self._leading,
         )
 
-    def _chosen_code(self, budget: Budget) -> list[Part]:
-        """Whole pieces of code; if not even one fits, the first lines of the best."""
-        pieces = parts_of.code_parts(self._outlines, self._scores)
+    def _chosen_code(self, budget: Budget, is_wanted: bool) -> list[Part]:
+        """Whole pieces of code; if not even one fits, the first lines of the best.
+
+        Unless the client wants code, only of the first memory, which decided the form: code of
+        others would take the budget of its sentences.
+        """
+        pieces = [
+            piece
+            for piece in parts_of.code_parts(self._outlines, self._scores)
+            if is_wanted or (self._leading is not None and piece.memory == self._leading.memory)
+        ]
         chosen = select(pieces, budget)
         if chosen or not pieces:
             return chosen
