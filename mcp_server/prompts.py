@@ -6,7 +6,7 @@ No ``from __future__ import annotations`` here: FastMCP cannot read a prompt's a
 import re
 from typing import Annotated, Literal
 
-from fastmcp.prompts import prompt
+from fastmcp.prompts import Prompt
 from pydantic import Field
 
 from mcp_server.answers.memories import is_verified
@@ -115,11 +115,12 @@ class Prompts:
     def __init__(self, box: Toolbox) -> None:
         self._box = box
 
-    @prompt(title="What I know about…")
     def context(
         self,
         topic: Annotated[str, Field(description="What the conversation is about.")],
-        depth: Annotated[Depth, Field(description="How many notes to bring.")] = "standard",
+        depth: Annotated[
+            Depth, Field(description="How many notes: brief, standard or deep.")
+        ] = "standard",
     ) -> str:
         """Begin a conversation with what the notes say about a topic."""
         result = self._box.container.live.searcher.search(
@@ -139,6 +140,17 @@ class Prompts:
             "so where they are silent or disagree, and call recall_memory or get_memory for more."
             f"\n\n{passages}" + (f"\n\n{result.notice}" if result.notice else "")
         )
+
+
+def context_prompt(box: Toolbox) -> Prompt:
+    """The prompt *What I know about…*, without the JSON schemas that FastMCP adds to the
+    descriptions of arguments, which people read."""
+    made = Prompt.from_function(Prompts(box).context, title="What I know about…")
+    arguments = [
+        each.model_copy(update={"description": (each.description or "").partition("\n\n")[0]})
+        for each in made.arguments or []
+    ]
+    return made.model_copy(update={"arguments": arguments})
 
 
 def _passage(hit: Hit) -> str:

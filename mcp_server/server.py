@@ -31,7 +31,7 @@ from mcp_server.middleware.origin_marks import OriginMarks
 from mcp_server.middleware.quarantine_guard import QuarantineGuard
 from mcp_server.pages import pages_app
 from mcp_server.pages.pulse_history import EVERY_SECONDS, PulseHistory
-from mcp_server.prompts import Prompts
+from mcp_server.prompts import context_prompt
 from mcp_server.resources.manifest import ManifestResources
 from mcp_server.resources.state import answering, resource_methods
 from mcp_server.resources.subscriptions import PulseUpdates
@@ -161,7 +161,7 @@ def build_server(container: Container | Startup, *, tools: ToolSet = "core") -> 
     for resource in (*reads, *resource_methods(maps), *resource_methods(manifest)):
         server.add_resource(resource)
     updates.register(server)
-    server.add_prompt(Prompts(box).context)
+    server.add_prompt(context_prompt(box))
     server._additional_http_routes.append(Mount("/", app=pages_app(box, startup, history)))
     # No tool argument is also an HTTP header. Without this, the stateless protocol lists all tools
     # for every call to find such arguments: 8 ms.

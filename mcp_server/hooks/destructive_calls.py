@@ -15,7 +15,7 @@ from pathlib import Path, PurePath
 from string import Template
 from typing import Any
 
-OWN_FOLDER = ".memvault"  # in the vault: history, trash, archive and journal
+OWN_FOLDER = ".memvault"  # in the vault: history, archive and journal
 _SEPARATOR = re.compile(r"[();|&]+")
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)=(.*)", re.DOTALL)
 _BEFORE_A_COMMAND = frozenset(
@@ -27,7 +27,7 @@ _SELECTS = ("-name", "-iname", "-path", "-ipath", "-regex", "-mtime", "-newer", 
 _MAX_DEPTH = 3  # of shells that shells start
 
 FOR_GOOD = "a note and all its earlier versions"
-VAULT = "the vault or its folder .memvault, which holds the history and the trash"
+VAULT = "the vault or its folder .memvault, which holds the history and the archive"
 REASON = (
     "memvault refuses this: it would delete {}, and that cannot be undone. Leave it to the person. "
     "A note that is forgotten, but not for good, can be restored for 30 days."

@@ -169,8 +169,8 @@ class LearningTools(Tools):
 
     @tool(annotations=READS, tags=FULL, title="What modulates search")
     def get_neuromodulation(self) -> NeuromodulationAnswer:
-        """Show the four transmitters, the knob of search or learning that each turns, its value
-        now, and why. At 0.5 a knob is where it is without modulation."""
+        """Show the four levels that follow answers and rewards, the knob of search or learning
+        that each turns, its value now, and why. A level of 0.5 changes nothing."""
         self._box.touch()
         knobs = self._box.container.learning.modulation.knobs()
         return NeuromodulationAnswer(

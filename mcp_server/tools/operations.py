@@ -241,7 +241,7 @@ class OperationTools(Tools):
         preview: Preview = False,
         session_id: SessionId = None,
     ) -> SetAnswer:
-        """Set how long a memory lasts: permanent, temporary (a project's) or ephemeral (decays).
+        """Set how long a memory lasts: permanent, temporary (a project's) or ephemeral (fades).
 
         Only the person makes a memory permanent: from you it is a proposal that they see on Curate.
         `proposed_path` is the folder that goes with the lifecycle.

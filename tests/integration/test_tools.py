@@ -42,7 +42,9 @@ def test_clients_see_the_core_tools_with_schemas_and_annotations(reader):
         assert "pulse" in each.output_schema["required"]
         assert each.annotations.open_world_hint is False
         assert each.annotations.read_only_hint is (each.name in READING)
-    assert [each.name for each in prompts] == ["context"]
+    [prompt] = prompts
+    assert (prompt.name, prompt.title) == ("context", "What I know about…")
+    assert all("schema" not in argument.description for argument in prompt.arguments)
 
 
 def test_the_core_tools_leave_a_model_room(reader):

@@ -51,7 +51,7 @@ def options(
     ] = None,
     config: Annotated[
         str | None,
-        typer.Option(metavar="FILE", help="Configuration file (default: memvault.toml)."),
+        typer.Option(metavar="FILE", help="Configuration file (default: in the state folder)."),
     ] = None,
     debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
     version: Annotated[

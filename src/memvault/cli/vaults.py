@@ -266,7 +266,7 @@ def export(
         Path, typer.Argument(metavar="DIR|FILE.json", help="A new folder, or a JSON file.")
     ],
 ) -> None:
-    """Export all notes and the journal, as a folder or as one JSON file."""
+    """Export notes, attachments and the journal, as a folder or as one JSON file."""
     from memvault.vault.export import export_folder, export_json
     from memvault.vault.files import Vault
 

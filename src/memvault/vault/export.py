@@ -2,8 +2,8 @@
 
 The JSON file is ``{"memvault_export": 1, "exported_at": …, "files": [{"path", "text"}]}``; a file
 that is not UTF-8 has ``base64`` instead of ``text``. Paths are relative to the vault. Notes,
-attachments, the manifest, ``.memvaultignore`` and the journal are included byte for byte; other
-dot files and folders, and what ``.memvaultignore`` lists, are not.
+attachments, the manifest, ``.memvaultignore``, the journal and the full texts of faded notes are
+included byte for byte; other dot files and folders, and what ``.memvaultignore`` lists, are not.
 """
 
 from __future__ import annotations
