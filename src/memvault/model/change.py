@@ -63,11 +63,11 @@ class FileChange(BaseModel, frozen=True):
     before: str | None = None
     after: str | None = None
     moved_to: str | None = None
-    added: tuple[str, ...] = ()  # digests of the sentences that it added (`curation.provenance`)
+    added: tuple[str, ...] = ()  # digests of the sentences that it added (`curation.origins`)
     carried: tuple[str, ...] = ()  # digests of those that it had from another note of the change
     # Digests of the sentences in which only links changed, each with that of the earlier sentence.
     relinked: dict[str, str] = {}
-    # Of a client's change: what `curation.reframing.reframed` returns.
+    # Of a client's change: what `curation.origins.reframing.reframed` returns.
     reframed: tuple[str, ...] = ()
     own_places: tuple[str, ...] = ()
     new_places: tuple[str, ...] = ()
