@@ -14,6 +14,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from memvault.model.memory import Memory
+from memvault.search.lists.note_properties import property_words
 from memvault.stores.keyvalue import NOTHING, KeyValueStore, Rows
 from memvault.text.names import Name, frontmatter_names
 from memvault.text.words import name_key
@@ -65,6 +66,7 @@ class Catalogue:
         self._in_project: dict[str, set[str]] = defaultdict(set)
         self._of_type: dict[str, set[str]] = defaultdict(set)
         self._with_property: dict[str, set[str]] = defaultdict(set)
+        self._with_word: dict[str, set[str]] = defaultdict(set)
         self._in_group: dict[str, set[str]] = defaultdict(set)
         self._shared_groups: dict[str, None] = {}  # keys of `_in_group` with several notes
         self._of_day: dict[date, set[str]] = defaultdict(set)
@@ -252,7 +254,7 @@ class Catalogue:
         return [kind for kind, paths in list(self._of_type.items()) if paths]
 
     def paths_of_type(self, kind: str) -> Set[str]:
-        """The paths of the notes of this type; like the next two, a set that changes with the
+        """The paths of the notes of this type; like the next three, a set that changes with the
         vault and is copied before it is iterated over."""
         return self._of_type.get(kind, frozenset())
 
@@ -271,6 +273,11 @@ class Catalogue:
     def paths_with_property(self, key: str) -> Set[str]:
         """The paths of the notes that have a property of this key."""
         return self._with_property.get(key, frozenset())
+
+    def paths_with_word(self, word: str) -> Set[str]:
+        """The paths of the notes with a word, in small letters, in a name of theirs or in the value
+        of a property."""
+        return self._with_word.get(word, frozenset())
 
     def of_days(self, is_meant: Callable[[date], bool]) -> list[Memory]:
         """The notes that are of a day for which ``is_meant`` is true, or name one."""
@@ -334,4 +341,5 @@ class Catalogue:
         yield from ((self._naming, key) for key in frontmatter_names(memory))
         yield from ((self._in_group, group) for group in memory.groups)
         yield from ((self._with_property, key) for key in memory.properties)
+        yield from ((self._with_word, word) for word in property_words(memory))
         yield from ((self._of_day, day) for day in (*memory.days, *record.days))

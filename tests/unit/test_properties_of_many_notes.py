@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
 
 import pytest
 
 from indexer.catalogue import FORMAT, Catalogue, NoteRecord
 from memvault.model.memory import Lifecycle, Memory, id_of_path
-from memvault.search.lists.note_properties import QuickTexts
 from memvault.search.lists.property_questions import PropertyAnswer, PropertyQuestion
 from memvault.search.property_text import KeysByNearness
 from memvault.search.times.question_time import QuestionTime
@@ -60,9 +60,26 @@ def ask(catalogue: Catalogue, embedder: Embedder) -> Ask:
         time = QuestionTime.read(question, Calendar(TODAY))
         read = PropertyQuestion.read(question, time, catalogue, TODAY)
         assert read is not None
-        return read.answer(catalogue, KeysByNearness(embedder), QuickTexts())
+        return read.answer(catalogue, KeysByNearness(embedder))
 
     return answer
+
+
+def test_a_note_has_only_the_words_that_it_has_now(tmp_path: Path) -> None:
+    store = SqliteKeyValueStore(tmp_path / "keyvalue.sqlite")
+    catalogue = Catalogue(store)
+    parcel = record(40)
+    path = parcel.memory.path
+    by_ship = parcel.memory.model_copy(update={"metadata": {"carrier": "Steam Ship"}})
+
+    catalogue.commit([parcel])
+    catalogue.commit([parcel.model_copy(update={"memory": by_ship})])
+    assert catalogue.paths_with_word("mule") == set()
+    assert catalogue.paths_with_word("steam") == catalogue.paths_with_word("parcel") == {path}
+
+    catalogue.commit([], removed=[path])
+    assert catalogue.paths_with_word("steam") == set()
+    store.close()
 
 
 def numbers(answer: PropertyAnswer) -> list[int]:

@@ -20,7 +20,6 @@ from memvault.search.lists.general_questions import (
     type_asked_for,
 )
 from memvault.search.lists.latest_values import notes_with_latest_value
-from memvault.search.lists.note_properties import QuickTexts
 from memvault.search.lists.overdue import asks_for_overdue, due_days, without_overdue
 from memvault.search.lists.property_questions import PropertyQuestion
 from memvault.search.order import latest_first
@@ -53,7 +52,6 @@ class Listing:
         self._today = today
         self._by_nearness = KeysByNearness(embedder)
         self._indexed = indexed
-        self._quick_texts = QuickTexts()
 
     def notes_for(
         self, question: str, time: QuestionTime | None, limit: int, scope: Scope
@@ -117,7 +115,7 @@ class Listing:
         property_question = PropertyQuestion.read(question, time, catalogue, self._today())
         if property_question is None:
             return [], None
-        answer = property_question.answer(catalogue, self._by_nearness, self._quick_texts)
+        answer = property_question.answer(catalogue, self._by_nearness)
         memories = [memory for memory in answer.notes if in_scope(memory, scope)]
         hits = self._hits_of(question, memories[:limit])
         if not memories or not answer.is_list:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date
 from functools import cached_property, lru_cache
 
@@ -24,39 +24,22 @@ from memvault.text.words import composed, some_words
 
 _YEAR_KEY = re.compile(r"year|jahr|année|año|ano|anno|jaar|год|年|publi|released?", re.IGNORECASE)
 _YEAR = re.compile(r"[12]\d{3}")
-# Quick texts kept, about 0.5 kB each: with fewer than notes, each question would make them again.
-MAX_TEXTS = 500_000
 MAX_VALUES = 50_000  # cached values and keys: those of thousands of notes are mostly the same few
 
 
-class QuickTexts:
-    """For each note one text of its names and properties, in small letters, kept from question to
-    question. It shows soonest that a note lacks a word, as most notes do. Thread-safe."""
+def property_words(memory: Memory) -> frozenset[str]:
+    """The words of a note's names and of the values of its properties."""
+    values = shown_properties(memory).values()
+    return frozenset(some_words(composed(" ".join((_names_of(memory), *values)))))
 
-    def __init__(self) -> None:
-        self._texts: dict[str, tuple[Memory, str]] = {}
 
-    def mentioning(self, words: Collection[str], memories: Iterable[Memory]) -> list[Memory]:
-        """The notes of which a value or a name may have each word."""
-        spellings = [(word, NUMBER_WORDS.get(word, word)) for word in words]
-        mentioning = []
-        for memory in memories:  # thousands for a question, so all is in one loop
-            cached = self._texts.get(memory.id)
-            is_current = cached is not None and cached[0] is memory  # a change makes a new object
-            text = cached[1] if cached and is_current else self._read(memory)
-            for word, number in spellings:
-                if word not in text and number not in text:
-                    break
-            else:
-                mentioning.append(memory)
-        return mentioning
-
-    def _read(self, memory: Memory) -> str:
-        if len(self._texts) >= MAX_TEXTS:
-            self._texts.clear()
-        text = composed(f"{_names_of(memory)} {memory.properties}").casefold()
-        self._texts[memory.id] = memory, text
-        return text
+def shown_properties(memory: Memory) -> dict[str, str]:
+    """The shown value of each property that a person set, by its key."""
+    return {
+        key: shown
+        for key, value in memory.properties.items()
+        if key.casefold() not in NOT_FIELDS and (shown := shown_value(value))
+    }
 
 
 class NoteProperties:
@@ -80,11 +63,7 @@ class NoteProperties:
     @cached_property
     def fields(self) -> dict[str, str]:
         """The shown value of each property that a person set, by its key."""
-        return {
-            key: shown
-            for key, value in self.memory.properties.items()
-            if key.casefold() not in NOT_FIELDS and (shown := shown_value(value))
-        }
+        return shown_properties(self.memory)
 
     @cached_property
     def numbers(self) -> dict[str, float]:
@@ -129,14 +108,16 @@ class NoteProperties:
     @cached_property
     def words_by_key(self) -> dict[str, set[str]]:
         """The words that the key of each property has, without keys that have none."""
-        other_words = {
-            word: terms for word, terms in self._words.items() if word not in self.words_of_type
+        return {key: words for key in self.fields if (words := self.words_in_key(key))}
+
+    def words_in_key(self, key: str) -> set[str]:
+        """The words that the key of a property has, without those of the note's type."""
+        key_terms = terms_of_key(key)
+        return {
+            word
+            for word, terms in self._words.items()
+            if terms & key_terms and word not in self.words_of_type
         }
-        words_of_all_keys = {
-            key: {word for word, terms in other_words.items() if terms & terms_of_key(key)}
-            for key in self.fields
-        }
-        return {key: words for key, words in words_of_all_keys.items() if words}
 
     @property
     def says_yes(self) -> bool:

@@ -8,13 +8,14 @@ word of the note's title. Notes that have all of them are listed: no text has to
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import date
 
 from memvault.model.memory import Memory
 from memvault.search.lists.comparisons import (
     LARGEST,
+    NUMBER_WORDS,
     SMALLEST,
     NumberLimits,
     comparison_in,
@@ -23,7 +24,6 @@ from memvault.search.lists.comparisons import (
 from memvault.search.lists.named_groups import named_in, names_any, paths_in_all_groups
 from memvault.search.lists.note_properties import (
     NoteProperties,
-    QuickTexts,
     terms_of_key,
     with_longest_values,
 )
@@ -37,7 +37,7 @@ from memvault.search.times.time_question_words import words_beyond
 from memvault.text.words import STOP_WORDS, composed, some_words
 
 MAX_WORDS = 6  # of a question that properties answer
-MAX_NOTES = 30_000  # that are compared with a question, a second at most
+MAX_NOTES = 30_000  # read for a question, in a second at most
 MIN_LIMITED = 0.2  # cosine of a limit and the key of the property whose numbers it limits
 MIN_ORDERED = 0.25  # the same of what is ordered by size
 MIN_LEAD = 0.08  # by which the key of what is ordered is nearer than the second
@@ -88,6 +88,7 @@ class _Candidates:
     """The notes that may answer, and what the words of the question are there.
 
     Attributes:
+        paths: of the notes.
         keys: those of properties that the question names.
         named_terms: those of the types, folders, tags and keys that it names.
         value_words: the other words.
@@ -96,25 +97,45 @@ class _Candidates:
         words: of the question, each with its terms.
     """
 
-    memories: list[Memory]
+    memories: MemoryLookup
+    paths: Set[str]
     keys: list[str]
     named_terms: frozenset[int]
     value_words: set[str]
     has_kind: bool
     group_terms: frozenset[int]
     words: Mapping[str, frozenset[int]]
-    texts: QuickTexts
 
     def notes(self, words: Collection[str] = ()) -> list[NoteProperties]:
-        """The notes that may have these words."""
-        return [
-            NoteProperties(memory, self.words, self.group_terms)
-            for memory in self.texts.mentioning(words, self.memories)
-        ]
+        """The notes that have each of these words in a value or a name."""
+        paths = self.paths
+        for word in words:
+            paths = paths & self._paths_with_word(word)
+        return self._read(paths)
+
+    def notes_with_property(self, key: str) -> list[NoteProperties]:
+        """The notes that have a property of this key."""
+        return self._read(self.paths & self.memories.paths_with_property(key))
+
+    def any_has(self, word: str) -> bool:
+        """Whether a note has the word in a value or a name."""
+        return not self.paths.isdisjoint(self._paths_with_word(word))
 
     def have_value(self, word: str) -> bool:
         """Whether a note has a property whose value has the word."""
         return any(note.keys_with_value(word) for note in self.notes([word]))
+
+    def _paths_with_word(self, word: str) -> Set[str]:
+        paths, number = self.memories.paths_with_word(word), NUMBER_WORDS.get(word)
+        return paths if number is None else paths | self.memories.paths_with_word(number)
+
+    def _read(self, paths: Set[str]) -> list[NoteProperties]:
+        """The notes at these paths; none if they are more than `MAX_NOTES`: reading them would take
+        longer than the rest of a search."""
+        if len(paths) > MAX_NOTES:
+            return []
+        memories = self.memories.at(paths)
+        return [NoteProperties(memory, self.words, self.group_terms) for memory in memories]
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,17 +197,9 @@ class PropertyQuestion:
         overdue_on = today if time is None else time.last_day
         return cls(text, words, time, limits, order, negated, overdue_on if is_overdue else None)
 
-    def answer(
-        self, memories: MemoryLookup, by_nearness: KeysByNearness, texts: QuickTexts
-    ) -> PropertyAnswer:
-        """The notes that have all words.
-
-        None where more than `MAX_NOTES` notes are of the type or have the key: reading them would
-        take longer than the rest of a search.
-        """
-        candidates = self._candidates(memories, texts)
-        if candidates is None:
-            return PropertyAnswer()
+    def answer(self, memories: MemoryLookup, by_nearness: KeysByNearness) -> PropertyAnswer:
+        """The notes that have all words; none where more than `MAX_NOTES` notes may have them."""
+        candidates = self._candidates(memories)
         values = candidates.value_words
         if self.overdue_on is not None:
             return PropertyAnswer(self._overdue(candidates.notes(values), values, self.overdue_on))
@@ -201,7 +214,7 @@ class PropertyQuestion:
             return PropertyAnswer(self._ordered(sort_keys), compared_key)
         if candidates.has_kind and self._compares:
             # Words that no note has say what is compared: "Which lenses cost over 500?"
-            values = {word for word in values if candidates.notes([word])}
+            values = set(filter(candidates.any_has, values))
         matching = self._notes_with_all(candidates, values, compared_key)
         if not matching and not candidates.has_kind and (kind := self._word_for_kind()) in values:
             values = values - {kind}
@@ -211,9 +224,9 @@ class PropertyQuestion:
         )
         return PropertyAnswer(matching, compared_key, is_list)
 
-    def _candidates(self, memories: MemoryLookup, texts: QuickTexts) -> _Candidates | None:
+    def _candidates(self, memories: MemoryLookup) -> _Candidates:
         """The notes of the type, folder or tag that the question names, else those with a property
-        that it names; None if they are too many."""
+        that it names."""
         terms = frozenset[int]().union(*self.words.values())
         types = [kind for kind in named_in(memories.types(), terms) if kind != "note"]
         keys = [key for key in memories.property_keys() if terms_of_key(key) & terms]
@@ -226,16 +239,13 @@ class PropertyQuestion:
             paths = paths_in_all_groups(groups, memories)
         else:
             paths = set[str]().union(*map(memories.paths_with_property, keys))
-        if len(paths) > MAX_NOTES:
-            return None
-        listed = memories.at(paths)
         group_terms = frozenset[int]().union(*map(terms_of, groups))
-        keys = [key for key in keys if any(key in memory.properties for memory in listed)]
+        keys = [key for key in keys if not paths.isdisjoint(memories.paths_with_property(key))]
         named_terms = group_terms.union(*map(terms_of, types), *map(terms_of_key, keys))
         values = {word for word, terms in self.words.items() if not terms <= named_terms}
         has_kind = bool(types or groups)
         candidates = _Candidates(
-            listed, keys, named_terms, values, has_kind, group_terms, self.words, texts
+            memories, paths, keys, named_terms, values, has_kind, group_terms, self.words
         )
         newest = set(NEWEST.findall(self.text.casefold()))  # may be a value: "status: current"
         return replace(candidates, value_words=values | set(filter(candidates.have_value, newest)))
@@ -246,7 +256,11 @@ class PropertyQuestion:
         Words for the kind do not say what is ordered: "venue" is near to "seats" whatever is asked.
         An order by the wrong key is false, so its key needs a clear lead.
         """
-        keys = sorted({key for note in candidates.notes() for key in note.numbers})
+        keys = [
+            key
+            for key in sorted(candidates.memories.property_keys())
+            if any(key in note.numbers for note in candidates.notes_with_property(key))
+        ]
         text, least, lead = self.text, MIN_LIMITED, 0.0
         if self.order:
             of_kind = {w for w, terms in self.words.items() if terms <= candidates.named_terms}
@@ -308,20 +322,23 @@ class PropertyQuestion:
 
     def _denying(self, candidates: _Candidates) -> list[NoteProperties]:
         """The notes whose properties say that each word is not so ("not paid")."""
-        notes, values = candidates.notes(), candidates.value_words
-        named = {word for note in notes for words in note.words_by_key.values() for word in words}
-        keys_by_word: dict[str, set[str]] = {word: set() for word in values | named}
-        for note in notes:
-            for key, words in note.words_by_key.items():
-                for word in words:
-                    keys_by_word[word].add(key)
-        for word in values:
-            having = candidates.notes([word])
-            keys_by_word[word] = {key for note in having for key in note.keys_with_value(word)}
+        keys_by_word = {
+            word: {key for note in candidates.notes([word]) for key in note.keys_with_value(word)}
+            for word in candidates.value_words
+        }
+        if not all(keys_by_word.values()):  # what no note has, none denies
+            return []
+        for key in candidates.keys:
+            by_type = {note.memory.type: note for note in candidates.notes_with_property(key)}
+            for note in by_type.values():
+                for word in note.words_in_key(key) - candidates.value_words:
+                    keys_by_word.setdefault(word, set()).add(key)
         if not keys_by_word:
             return []
         return [
-            n for n in notes if all(n.denies(word, keys) for word, keys in keys_by_word.items())
+            note
+            for note in candidates.notes()
+            if all(note.denies(word, keys) for word, keys in keys_by_word.items())
         ]
 
     def _has_answer(self, note: NoteProperties, words: set[str]) -> bool:
