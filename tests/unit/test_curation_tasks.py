@@ -12,6 +12,7 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from memvault.cognition.vector_rows import Rows
+from memvault.curation.tasks import near_duplicates
 from memvault.curation.tasks.near_duplicates import BLOCK, MAX_NEAR, MIN_COSINE, Duplicates
 from memvault.curation.tasks.note_tasks import (
     STALE_AFTER,
@@ -147,7 +148,13 @@ def rows_of(vectors: dict[str, np.ndarray]) -> Rows:
     return Rows(ids, np.stack([vectors[key] for key in ids]))
 
 
-def test_pairs_kept_as_notes_change_are_those_found_from_scratch():
+@pytest.fixture
+def few_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each note is compared with the others in several blocks."""
+    monkeypatch.setattr(near_duplicates, "OTHERS", 32)
+
+
+def test_pairs_kept_as_notes_change_are_those_found_from_scratch(few_at_once: None):
     """More notes than one block holds, in pairs that lie close to each other."""
     dice = np.random.default_rng(3)
     count = BLOCK + 40
@@ -194,7 +201,7 @@ def test_two_notes_of_one_title_that_differ_in_a_line_are_near_duplicates():
     assert [set(task.target_nodes) for task in found] == [set(vectors)]
 
 
-def test_a_note_with_many_near_ones_is_compared_with_the_nearest_only():
+def test_a_note_with_many_near_ones_is_compared_with_the_nearest_only(few_at_once: None):
     same = np.ones(4, np.float32) / 2
     memories = {each.id: each for each in (memory(f"{n}/Crane.md") for n in range(40))}
     read: list[str] = []

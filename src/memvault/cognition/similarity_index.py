@@ -24,7 +24,7 @@ from memvault.stores.graph_view import GraphChange, GraphView
 from memvault.stores.vectors import VectorStore
 
 logger = logging.getLogger(__name__)
-MAX_KEPT = 50_000  # vectors, 38 MB with 384 dimensions; the rest are looked up
+MAX_KEPT = 200_000  # vectors, 150 MB with 384 dimensions; the rest are looked up
 READ_AT_ONCE = 256  # notes
 MAX_SHARING = 50  # most notes that an entity relates to each other
 _FAULTS = (StorageError, GraphQueryError)

@@ -1,13 +1,14 @@
 """Tasks about notes that are nearly identical.
 
-Every changed note is compared with all others by the cosine of their vectors, as products of blocks
-of the matrix; only the few near ones are read and compared word by word.
+Every changed note is compared with all others by the cosine of their vectors, as products of small
+blocks of the matrix, so that a question never waits long for one; only the few near ones are read
+and compared word by word.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from functools import lru_cache
 from itertools import combinations
 
@@ -32,7 +33,8 @@ from memvault.vault.session_lines import is_captured
 MIN_COSINE = 0.9
 MIN_COSINE_SAME_TITLE = 0.8  # a short note and its copy that differ in one line have less than 0.9
 MAX_NEAR = 5  # nearest notes with which a note is compared word by word, and most of one title
-BLOCK = 512  # notes
+BLOCK = 256  # notes that are compared at once
+OTHERS = 4096  # notes with which they are compared at once, in some 10 ms
 KEPT_WORDINGS = 512
 
 Pair = tuple[str, str]  # memory ids, in order
@@ -91,9 +93,16 @@ class Duplicates:
         matrix = rows.matrix[order]
         pairs: set[Pair] = set()
         for first in range(0, fresh, BLOCK):
-            self._go_on()
-            cosines = matrix[first : min(first + BLOCK, fresh)] @ matrix[first:].T
-            pairs |= _nearest(cosines, first, ids)
+            block = matrix[first : min(first + BLOCK, fresh)]
+            near: dict[int, list[tuple[float, int]]] = defaultdict(list)
+            for start in range(first, len(ids), OTHERS):
+                self._go_on()
+                _add_near(near, block @ matrix[start : start + OTHERS].T, first, start)
+            pairs |= {
+                _in_order(ids[row], ids[other])
+                for row, others in near.items()
+                for _, other in sorted(others)[:MAX_NEAR]
+            }
         return pairs
 
     def _similar_pairs(
@@ -135,33 +144,32 @@ def _same_titled(memories: Mapping[str, Memory], changed: Collection[str], rows:
     pairs: set[Pair] = set()
     for same_titled in rows_of_title.values():
         for row, other_row in combinations(same_titled, 2) if len(same_titled) <= MAX_NEAR else ():
-            first, second = sorted((rows.ids[row], rows.ids[other_row]))
+            first, second = _in_order(rows.ids[row], rows.ids[other_row])
             is_changed = first in changed or second in changed
             if is_changed and rows.matrix[row] @ rows.matrix[other_row] >= MIN_COSINE_SAME_TITLE:
                 pairs.add((first, second))
     return pairs
 
 
-def _nearest(cosines: Matrix, first: int, ids: Sequence[str]) -> set[Pair]:
-    """The pairs of each row's note and its nearest notes in later columns.
+def _add_near(
+    near: dict[int, list[tuple[float, int]]], cosines: Matrix, first: int, start: int
+) -> None:
+    """Add the nearest notes of each note in a block, as negative cosines and rows of the matrix.
 
-    Row 0 and column 0 are the note with the index ``first``.
+    Args:
+        near: what is added to, by the note's row.
+        cosines: of the rows from ``first`` with the rows from ``start``; only later rows count.
     """
-    pairs: set[Pair] = set()
-    is_near = cosines >= MIN_COSINE
-    for row in np.flatnonzero(is_near.sum(axis=1) > 1).tolist():
-        later = cosines[row].copy()
-        later[: row + 1] = -1.0
-        for column in _best(later):
-            first_id, second_id = sorted((ids[first + row], ids[first + column]))
-            pairs.add((first_id, second_id))
-    return pairs
+    for at in np.flatnonzero((cosines >= MIN_COSINE).any(axis=1)).tolist():
+        row = first + at
+        columns = np.flatnonzero(cosines[at] >= MIN_COSINE)
+        later = columns[columns > row - start]
+        best = later[np.argsort(-cosines[at, later], kind="stable")][:MAX_NEAR]
+        near[row] += [(-float(cosines[at, column]), start + int(column)) for column in best]
 
 
-def _best(cosines: Matrix) -> list[int]:
-    columns = np.flatnonzero(cosines >= MIN_COSINE)
-    best = columns[np.argsort(-cosines[columns], kind="stable")][:MAX_NEAR]
-    return [int(column) for column in best]
+def _in_order(first: str, second: str) -> Pair:
+    return (first, second) if first <= second else (second, first)
 
 
 def _share_day_project_type(first: Memory, second: Memory) -> bool:
