@@ -10,7 +10,6 @@ from contextlib import suppress
 from datetime import date as datetime_date
 from datetime import datetime, time
 from enum import StrEnum
-from pathlib import PurePosixPath
 from typing import Annotated, Any
 from uuid import UUID, uuid5
 
@@ -112,7 +111,7 @@ class Memory(BaseModel, frozen=True):
     def groups(self) -> frozenset[str]:
         """The names by which the note belongs with others, in small letters: its tags, and its
         folder, without what sorts it, unless that only says its lifecycle or its day."""
-        folder = PurePosixPath(self.path).parent.name.casefold()
+        folder = self.path.rpartition("/")[0].rpartition("/")[2].casefold()
         name = _SORTED_BY.sub("", folder)
         tags = (tag.casefold() for tag in self.tags)
         if not name or folder in FOLDER_LIFECYCLES or name[0].isdigit() or name in NAMED_MONTHS:
@@ -134,7 +133,7 @@ class Memory(BaseModel, frozen=True):
     @property
     def days(self) -> list[datetime_date]:
         """The day, or all days of the week that a weekly note is named after ("2026-W35")."""
-        return days_of_note(PurePosixPath(self.path).name, self.day)
+        return days_of_note(self.path.rpartition("/")[2], self.day)
 
     @property
     def is_marked_wrong(self) -> bool:

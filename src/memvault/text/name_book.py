@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any
 
 from memvault.model.graph import NodeKind
@@ -203,7 +204,9 @@ def _best(claims: Iterable[Name]) -> tuple[Name, ...]:
     names = list(claims)
     if len(names) < 2:
         return tuple(names)
-    ranked = sorted(names, key=lambda name: (-name.rank, name.target, name.text))
-    best = ranked[0]
-    is_tie = any(name.target != best.target for name in ranked if name.rank == best.rank)
-    return () if is_tie else tuple(name for name in ranked if name.target == best.target)
+    highest_rank = max(map(attrgetter("rank"), names))  # thousands of notes may share a name
+    targets = {name.target for name in names if name.rank == highest_rank}
+    if len(targets) > 1:
+        return ()
+    of_target = [name for name in names if name.target in targets]
+    return tuple(sorted(of_target, key=lambda name: (-name.rank, name.text)))
