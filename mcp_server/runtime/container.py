@@ -184,6 +184,7 @@ class Container:
             lambda folder: drop_from_servers(settings, folder),
         )
         self._generations = OpenGenerations(generations, self._open_generation, self.worker)
+        self.worker.is_busy = lambda: self.live.indexer.progress is not None
         cleanup.callback(self.live.stores.close)
         self.activity = Activity(self.live.stores.keyvalue, self.journal, self.now)
         self.learning = LearningService(self)

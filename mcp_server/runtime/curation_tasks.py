@@ -168,7 +168,7 @@ class CurationTasks:
                 earlier.paths | paths, earlier.everything or everything, earlier.first or now, now
             )
             after = self._pending.due() - now
-        self._worker.run(FIND, self._find, after=max(0.0, after))
+        self._worker.run(FIND, self._find, after=max(0.0, after), patient=True)
 
     def _find(self) -> None:
         with self._lock:

@@ -39,7 +39,7 @@ class EntityJobs:
     def run(self) -> None:
         """Read the queued notes in the background."""
         if self._entity_pass.waiting:
-            self._worker.run(FIND, self._read)
+            self._worker.run(FIND, self._read, patient=True)
 
     def wait(self, timeout: float) -> bool:
         """Wait until all queued notes are read; False if that takes longer (seconds)."""

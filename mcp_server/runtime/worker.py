@@ -88,6 +88,7 @@ def share_the_processor() -> None:
 logger = logging.getLogger(__name__)
 THREADS = 3  # a long job (loading a model, searching for tasks) must not delay a lease
 RETRY_SECONDS = 10.0  # after a job failed
+PATIENCE_SECONDS = 1.0  # after which a patient job looks again whether it may run
 
 Job = Callable[[], float | None]
 """Does one step of its work; returns the seconds until its next step, None when it is done."""
@@ -100,12 +101,17 @@ class Worker:
 
     Args:
         let_pass: waits for requests; see `make_way`.
+
+    Attributes:
+        is_busy: whether patient jobs must wait, as many notes are indexed.
     """
 
     def __init__(self, let_pass: Callable[[], None] | None = None) -> None:
+        self.is_busy: Callable[[], bool] = lambda: False
         self._let_pass = let_pass
         self._condition = threading.Condition()
         self._due: dict[str, tuple[float, Job]] = {}  # by name: monotonic time
+        self._patient: set[str] = set()  # names
         self._running: dict[str, bool] = {}  # by name: whether it may be scheduled again
         self._threads: list[threading.Thread] = []
         self._idle = 0
@@ -124,10 +130,16 @@ class Worker:
             due = (name for name, (at, _) in self._due.items() if at <= now)
             return sorted({*self._running, *due})
 
-    def run(self, name: str, job: Job, *, after: float = 0.0) -> None:
-        """Run a job in ``after`` seconds; replaces a waiting job of the same name."""
+    def run(self, name: str, job: Job, *, after: float = 0.0, patient: bool = False) -> None:
+        """Run a job in ``after`` seconds; replaces a waiting job of the same name.
+
+        Args:
+            patient: start none of its steps while many notes are indexed.
+        """
         with self._condition:
             if not self._stopped:
+                if patient:
+                    self._patient.add(name)
                 self._schedule(name, job, after)
 
     def cancel(self, name: str) -> None:
@@ -198,10 +210,15 @@ class Worker:
         with self._condition:
             try:
                 while not self._stopped:
-                    due = [(at, name) for name, (at, _) in self._due.items()]
-                    idle = (entry for entry in due if entry[1] not in self._running)
-                    at, name = min(idle, default=(0, ""))
-                    remaining_seconds = at - time.monotonic()
+                    now = time.monotonic()
+                    latest = now + PATIENCE_SECONDS if self.is_busy() else now
+                    due = (
+                        (max(at, latest) if name in self._patient else at, name)
+                        for name, (at, _) in self._due.items()
+                        if name not in self._running
+                    )
+                    at, name = min(due, default=(0, ""))
+                    remaining_seconds = at - now
                     if name and remaining_seconds <= 0:
                         self._running[name] = True
                         return name, self._due.pop(name)[1]

@@ -269,7 +269,9 @@ class Later:
     def __init__(self) -> None:
         self.jobs: dict[str, Callable[[], object]] = {}
 
-    def run(self, name: str, job: Callable[[], object], *, after: float = 0.0) -> None:
+    def run(
+        self, name: str, job: Callable[[], object], *, after: float = 0.0, patient: bool = False
+    ) -> None:
         self.jobs[name] = job
 
     def work(self) -> None:

@@ -43,6 +43,24 @@ def test_a_job_replaces_one_of_its_name_that_still_waits(worker: Worker) -> None
     assert ran == ["second"]
 
 
+def test_a_patient_job_waits_while_many_notes_are_indexed_and_others_do_not(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker_module, "PATIENCE_SECONDS", 0.02)
+    indexing = threading.Event()
+    indexing.set()
+    worker.is_busy = indexing.is_set
+    ran: list[str] = []
+    worker.run("pulse", lambda: ran.append("pulse"), patient=True)
+    worker.run("lease", lambda: ran.append("lease"))
+    assert worker.wait("lease", 5.0) and not worker.wait("pulse", 0.2)
+    assert ran == ["lease"]
+
+    indexing.clear()
+    assert worker.wait("pulse", 5.0)
+    assert ran == ["lease", "pulse"]
+
+
 def test_jobs_of_one_name_never_run_at_the_same_time(worker: Worker) -> None:
     running, most, ran = threading.Semaphore(1), [], []
 

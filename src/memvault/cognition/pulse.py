@@ -230,7 +230,7 @@ class PulseMeter:
         if background is not None:
             with self._lock:
                 self._to_measure.update(dict.fromkeys(ids))
-            background.run(MEASURE_STATES, self._measure_some, after=after)
+            background.run(MEASURE_STATES, self._measure_some, after=after, patient=True)
 
     def _measure_some(self) -> float | None:
         """Measure some of the queued memories; returns the pause before the next ones, if any."""
@@ -264,7 +264,7 @@ class PulseMeter:
         version = self._version(self.similarity_index)
         measures, background = self._vault, self._background()
         if measures is not None and measures.version != version and background is not None:
-            background.run(MEASURE_VAULT, self._measure_vault)
+            background.run(MEASURE_VAULT, self._measure_vault, patient=True)
         elif measures is None or measures.version != version:
             measures = self._measure_vault_now()
         return measures

@@ -91,7 +91,15 @@ class CacheStats:
 class Background(Protocol):
     """A worker that runs a job after so many seconds; it replaces a waiting job of the same name.
 
-    A job that returns seconds runs again after them.
+    A job that returns seconds runs again after them. A patient one waits while many notes are
+    indexed.
     """
 
-    def run(self, name: str, job: Callable[[], float | None], *, after: float = 0.0) -> None: ...
+    def run(
+        self,
+        name: str,
+        job: Callable[[], float | None],
+        *,
+        after: float = 0.0,
+        patient: bool = False,
+    ) -> None: ...
