@@ -64,6 +64,12 @@ def in_scope(memory: Memory, scope: Scope | None) -> bool:
     return not elsewhere and (scope.filters is None or _passes(memory, scope.filters))
 
 
+def without_filters(scope: Scope | None) -> Scope | None:
+    """The scope without its filters: a note that cannot answer may still confirm, contradict or
+    explain, but not if it is of another project."""
+    return Scope(project=scope.project) if scope is not None else None
+
+
 def all_in_scope(memories: MemoryLookup, scope: Scope | None) -> Iterator[Memory]:
     """The memories in a scope, listed only when iterated: most questions use none."""
     for memory in memories.all():
