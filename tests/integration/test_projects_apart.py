@@ -26,7 +26,7 @@ NOTES = {
     "projects/beta/Bell.md": "The bell weighs two tonnes.\n",
     "permanent/Tram.md": "The tram stops at the market.\n",
     "permanent/Fog.md": "Fog lies on the bay.\n",
-    "permanent/Delay.md": "A delay.\n\nIt was caused by [[Fog]].\n\npart of:: [[Fog]]\n",
+    "permanent/Delay.md": "---\nid: ffffffff-ffff-4fff-8fff-ffffffffffff\n---\nA delay.\n\nIt was caused by [[Fog]].\n\npart of:: [[Fog]]\n",
     **{
         f"projects/beta/Late {n}.md": "caused by:: [[Fog]]\npart of:: [[Fog]]\nweight:: 1\n"
         for n in range(25)
