@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 
 from memvault.model.memory import Memory
-from memvault.model.search import FoundBy, Hit
 from memvault.search.question_languages import is_function_word_in
 from memvault.text.words import STOP_WORDS, name_key, words
 
@@ -15,7 +14,6 @@ _PARTS = re.compile(r"\s+[-–—]\s+|:\s+")  # of a title: "Book - A Winter Har
 _REQUEST = re.compile(
     r"^\W*(?:please )?(?:tell|show|give|find|describe|explain)\b|\bdo (?:i|you|we) know\b", re.I
 )
-MIN_TITLE_CONFIDENCE = 0.05  # of a note that has only a title, to be shown for it
 _MAX_NAME_WORDS = 3  # of a person: "Ingrid Berg Larsen"
 
 
@@ -56,13 +54,6 @@ class QuestionNames:
             and len(parts) <= _MAX_NAME_WORDS
             and all(part[0].isupper() and part.isalpha() for part in parts)
         )
-
-
-def is_unrelated_title(hit: Hit) -> bool:
-    """Whether a note was found by its title, has nothing but that, and hardly answers by it."""
-    has_text = bool(hit.memory.properties) or name_key(hit.text) != name_key(hit.memory.title)
-    is_unlikely = hit.confidence < MIN_TITLE_CONFIDENCE
-    return hit.found_by is FoundBy.TEXT and is_unlikely and not has_text
 
 
 def _names(memory: Memory) -> Iterator[str]:

@@ -26,11 +26,11 @@ from memvault.search.calibration import (
     CONCERNS,
     confidence,
     features,
+    is_unrelated_title,
     text_with_properties,
 )
 from memvault.search.candidates import BEST_NOTES, CandidateFinder
 from memvault.search.modes import PLANS, Floats32, detect_mode, diverse
-from memvault.search.named_notes import is_unrelated_title
 from memvault.search.notices import (
     UNSURE,
     incomplete_list_notice,
