@@ -33,7 +33,7 @@ from memvault.model.search import Filters, Hit, Scope
 from memvault.reasoning.conflicts import stated_conflicts
 from memvault.search.calibration import CONCERNS, features
 from memvault.search.prompt_need import NEEDED, PromptNeed
-from memvault.search.scope import in_scope
+from memvault.search.scope import allowed_in
 from memvault.text.phrase_vectors import PhraseVectors
 from memvault.vault.parse import parse_note
 from memvault.vault.session_lines import is_captured
@@ -200,12 +200,8 @@ class HookRecall:
 
     def _superseded(self, ids: Sequence[str], project: str | None) -> frozenset[str]:
         """Ids of the notes that another one of the project, or of none, replaces."""
-        live, scope = self._container.live, Scope(project=project)
-
-        def is_in_project(node_id: str) -> bool:
-            memory = live.catalogue.by_id(node_id)
-            return memory is None or in_scope(memory, scope)
-
+        live = self._container.live
+        is_in_project = allowed_in(Scope(project=project), live.catalogue.by_id)
         stated = stated_conflicts(live.graph_view, ids)
         conflicts = (c for c in stated if all(is_in_project(side.node.id) for side in c.sides))
         return outdated_notes(conflicts, live.catalogue.by_id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,7 @@ from memvault.config.hook_files import CAPTURES, HookFiles
 from memvault.model.change import Priority, TaskType
 from memvault.model.errors import MemvaultError
 from memvault.model.search import Scope
-from memvault.search.scope import in_scope
+from memvault.search.scope import allowed_in
 
 if TYPE_CHECKING:
     from mcp_server.runtime.container import Container
@@ -228,11 +228,13 @@ class HookService:
 
     def _news(self, project: str | None) -> Iterator[str]:
         """Notices for a session of this project; what concerns another one's notes is no news."""
+        is_in_project = allowed_in(Scope(project=project), self._container.live.catalogue.by_path)
         for task in self._container.curation.tasks():
+            is_conflict = task.task_type is TaskType.CONFLICTING_FACTS
             if (
-                task.task_type is TaskType.CONFLICTING_FACTS
+                is_conflict
                 and task.priority is Priority.HIGH
-                and self._are_in_project(task.paths, project)
+                and all(map(is_in_project, task.paths))
             ):
                 notes = ", ".join(task.paths)
                 yield f"memory_drift_warning: notes disagree ({notes}): {task.detail}"
@@ -242,15 +244,11 @@ class HookService:
                 "model. Release or delete it on the Curate page."
             )
         for first, second, shared, shared_path in self._blind_spots:
-            if self._are_in_project((first, second, shared_path), project):
+            if all(map(is_in_project, (first, second, shared_path))):
                 yield (
                     f"blind_spot_discovered: {first} and {second} have to do with {shared}, and "
                     "nothing links them. A link would let either lead to the other."
                 )
-
-    def _are_in_project(self, paths: Iterable[str], project: str | None) -> bool:
-        memories, scope = self._container.live.catalogue.at(paths), Scope(project=project)
-        return all(in_scope(memory, scope) for memory in memories)
 
     def look_for_blind_spots(self) -> float:
         """Find blind spots in the background, as this reads every edge; returns seconds until the

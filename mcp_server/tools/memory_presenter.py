@@ -25,7 +25,7 @@ from memvault.model.search import Aspect, Hit, Insights, Scope, SearchResult, Ve
 from memvault.reasoning.insights import EVERY_ASPECT, NEAR, insights
 from memvault.reasoning.lead_sentences import LeadSentences
 from memvault.search.embeds import Embeds
-from memvault.search.scope import in_scope, without_filters
+from memvault.search.scope import allowed_in, without_filters
 
 if TYPE_CHECKING:
     from mcp_server.runtime.container import Container
@@ -64,11 +64,7 @@ class MemoryPresenter:
         nodes = with_text(hits, states, excerpts, self._utl_state if full else None)
         if gated:  # embedded text may be others' words
             return nodes
-        by_path = container.live.catalogue.by_path
-
-        def is_in_project(path: str) -> bool:
-            return _is_in_project(by_path(path), scope)
-
+        is_in_project = allowed_in(without_filters(scope), container.live.catalogue.by_path)
         embeds = [
             []
             if hit.withheld
@@ -102,7 +98,7 @@ class MemoryPresenter:
             aspects,
             near=near,
             lead_of=self._lead_sentences.of,
-            allowed=lambda node_id: _is_in_project(self._memory_of(node_id), scope),
+            allowed=allowed_in(without_filters(scope), self._memory_of),
         )
 
     def with_conclusions(
@@ -148,8 +144,3 @@ class MemoryPresenter:
 
     def _read(self, path: str) -> bytes:
         return self._container().guarded.read(path)
-
-
-def _is_in_project(memory: Memory | None, scope: Scope | None) -> bool:
-    """Whether a node is of the scope's project or of none, as entities and files are."""
-    return memory is None or in_scope(memory, without_filters(scope))

@@ -22,7 +22,7 @@ from memvault.reasoning.sentences.former_values import still_stated
 from memvault.reasoning.sentences.opposed_causes import jaccard, opposed_causes
 from memvault.reasoning.sentences.sentence_matching import SentenceMatch, SentenceMatcher
 from memvault.reasoning.sentences.sentence_words import LIGHT, SentenceWords
-from memvault.search.scope import in_scope
+from memvault.search.scope import allowed_in
 from memvault.stores.vectors import VectorStore
 from memvault.vault.lines import bare_lines
 from memvault.vault.readable import readable, sentences
@@ -228,12 +228,7 @@ class Critic:
 
     def _superseded(self, ids: Collection[str], scope: Scope | None) -> set[str]:
         """Those of these memories that another one in the scope supersedes."""
-
-        def is_in_scope(key: str) -> bool:
-            memory = self._memory_of(key)
-            return memory is None or in_scope(memory, scope)
-
-        return self._matcher.superseded_by_others(ids, is_in_scope)
+        return self._matcher.superseded_by_others(ids, allowed_in(scope, self._memory_of))
 
     # -- the memories to compare ---------------------------------------------------------------
 
