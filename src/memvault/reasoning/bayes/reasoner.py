@@ -24,10 +24,12 @@ from memvault.reasoning.bayes.inference import posterior
 from memvault.reasoning.bayes.influence_graph import InfluenceGraph, influence_graph
 from memvault.reasoning.bayes.influences import Influence, Influences, Stated
 from memvault.reasoning.bayes.network import FALSE, TRUE, Network, reachable
-from memvault.reasoning.bayes.probability_answer import EvidenceUsed, Outcome, ProbabilityResult
-from memvault.reasoning.bayes.probability_question import (
+from memvault.reasoning.bayes.probability import (
+    EvidenceUsed,
+    Outcome,
     ParsedQuestion,
     ProbabilityQuery,
+    ProbabilityResult,
     Truths,
     read_question,
 )
