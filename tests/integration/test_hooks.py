@@ -103,6 +103,21 @@ def test_each_clients_recorded_input_is_understood_and_answered_in_its_form(
     assert "failed" not in Path(container.hooks.files.log_file).read_text()
 
 
+def test_a_note_of_another_project_supersedes_nothing_at_a_start(
+    container: Container, ask: Ask
+) -> None:
+    notes = {
+        "projects/aurora/Use Kafka.md": "---\ntype: decision\nproject: aurora\n---\nEvents go to Kafka.\n",
+        "projects/borealis/Use NATS.md": "---\ntype: decision\nproject: borealis\n"
+        'supersedes: "[[Use Kafka]]"\n---\nEvents go to NATS.\n',
+    }
+    for path, text in notes.items():
+        (container.vault.root / path).write_text(text, encoding="utf-8")
+    container.indexing.index_written(list(notes))
+    given = context_of(ask("SessionStart", source="startup"))
+    assert "Events go to Kafka" in given and "superseded" not in given
+
+
 def test_a_session_starts_with_the_projects_decisions_and_the_persons_preferences(ask: Ask) -> None:
     context = context_of(ask("SessionStart", source="startup"))
     assert "because it needs no server" in context and "tabs over spaces" in context

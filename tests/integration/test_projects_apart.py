@@ -24,6 +24,9 @@ NOTES = {
     "permanent/Lamp oil.md": "The oil is of rape.\n",
     "projects/beta/Ferry.md": "The ferry leaves at nine from the north pier.\n",
     "projects/beta/Bell.md": "The bell weighs two tonnes.\n",
+    "projects/beta/Clock.md": "The clock strikes at eight.\n",
+    "projects/beta/Gong.md": "The gong strikes at eight.\n",
+    "permanent/Hours.md": "What strikes when.\n",
     "permanent/Tram.md": "The tram stops at the market.\n",
     "permanent/Fog.md": "Fog lies on the bay.\n",
     "permanent/Delay.md": "---\nid: ffffffff-ffff-4fff-8fff-ffffffffffff\n---\nA delay.\n\nIt was caused by [[Fog]].\n\npart of:: [[Fog]]\n",
@@ -109,3 +112,14 @@ def test_a_new_memory_of_a_project_contradicts_no_note_of_another(harbour):
     assert contradicted("The bell weighs four tonnes.") == ["projects/beta/Bell.md"]
     tram = "The tram does not stop at the market."
     assert contradicted(tram, project="alpha") == ["permanent/Tram.md"]
+
+
+def test_an_edit_of_a_projects_note_contradicts_no_note_of_another(harbour):
+    def contradicted(target: str, content: str) -> list[str]:
+        edited = harbour.ok(
+            "edit_memory", target=target, operation="append", content=content, rationale="They said so"
+        )  # fmt: skip
+        return [each["path"] for each in edited.get("contradicts") or []]
+
+    assert contradicted("Lantern", "The clock strikes at seven.") == []
+    assert contradicted("Hours", "The gong strikes at seven.") == ["projects/beta/Gong.md"]
