@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from itertools import islice
 
 from indexer.catalogue import FORMAT, Catalogue, NoteRecord
-from indexer.name_registry import AffectedLinks, NameRegistry, length_first
+from indexer.name_registry import AffectedLinks, NameRegistry, holder_of
 from indexer.progress import Progress, Report, ScanReport
 from memvault.model.errors import MemvaultError, NoteQuarantined
 from memvault.model.graph import is_uuid
@@ -289,10 +289,7 @@ class ChangeSetReader:
         pending.names[path] = names_of(reading.note, memory)
 
     def settle_ids(self, pending: ChangeSet) -> None:
-        """Decide which note gets an id that several claim (copies): the one with the shortest path.
-
-        Copies have longer names. An id derived from a note's path always belongs to that note.
-        """
+        """Decide by `holder_of` which notes get the ids that several claim."""
         path_of_id: dict[str, str] = {}
         settled = set[str]()
         while paths := (pending.claims.keys() | pending.deleted) - settled:
@@ -313,16 +310,19 @@ class ChangeSetReader:
         return claimed | {key for key in map(id_of_path, paths) if self._names.claimants(key)}
 
     def _settle_id(self, memory_id: str, owner: str | None, pending: ChangeSet) -> None:
-        """Give the id to its owner, by default to the first note that claims it."""
+        """Give the id to its holder.
+
+        Args:
+            owner: the path from which the id is derived; None if no note has it.
+        """
         names = self._names
         unread = names.claimants(memory_id) - set(pending.claims) - pending.deleted
         moved = {path for path in unread if not self.is_there(path)}
         pending.deleted |= moved  # their events come later
         unread -= moved
         claiming = {path for path, claim in pending.claims.items() if claim == memory_id}
-        claimants = sorted(unread | claiming, key=length_first)
-        holder = owner or next(iter(claimants), None)
-        for path in claimants:
+        holder = holder_of(owner, unread | claiming)
+        for path in sorted(unread | claiming):
             settled_id = memory_id if path == holder else id_of_path(path)
             registered = names.memory(path)
             if path in unread and registered is not None and registered.id != settled_id:

@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 
-from indexer.batches import AHEAD, BATCH, BatchWriter, EmbeddingAhead
+from indexer.batches import AHEAD, BatchWriter, EmbeddingAhead
 from indexer.catalogue import Catalogue
 from indexer.change_set import ChangeSet, ChangeSetReader, read_note
 from indexer.comparison import Comparison
@@ -32,10 +32,9 @@ from indexer.name_registry import NameRegistry
 from indexer.progress import Progress, Report, ScanReport, report_nothing
 from indexer.relinking import Relinking
 from indexer.repairs import Repairs
-from indexer.stored_notes import as_stored
+from indexer.stored_notes import notes_of_others
 from indexer.suppressed_nodes import SuppressedNodes
 from memvault.config.settings import IndexSettings
-from memvault.model.batched import batched
 from memvault.model.errors import DiskFull, StoreUnavailable
 from memvault.model.graph import GraphNode, NotesIndexed
 from memvault.model.memory import Memory, id_of_path
@@ -232,19 +231,8 @@ class Indexer:
             StoreUnavailable: a store does not answer; follow the same paths again.
         """
         with self._lock:
-            former_ids = {m.id for m in self.catalogue.all()}
-            changed = self.catalogue.reload(paths)
-            for path in changed:
-                record = self.catalogue.record(path)
-                if record is None:
-                    self._names.update(path, None)
-                else:
-                    self._names.update(path, record.memory, record.names, record.claimed_id)
-            removed_ids = frozenset(key for key in former_ids if self.catalogue.by_id(key) is None)
-            self._notify(NotesIndexed(frozenset(changed), removed=removed_ids))
-            everything = self.catalogue.paths() if paths is None else {*changed, *paths}
-            for batch in batched(everything, BATCH):
-                self._notify(as_stored(self.stores, self.catalogue, batch))
+            for stored in notes_of_others(self.stores, self.catalogue, self._names, paths):
+                self._notify(stored)
 
     def as_on_disk(self, path: str) -> Memory | None:
         """The note on disk, which may not be indexed yet, with the id that it probably gets."""

@@ -45,9 +45,10 @@ class AffectedLinks:
         return bool(self.link_keys or self.projects) or self.names != NameChanges()
 
 
-def length_first(path: str) -> tuple[int, str]:
-    """Sorts paths by their length."""
-    return len(path), path
+def holder_of(owner: str | None, claimants: Iterable[str]) -> str | None:
+    """The path of the note that has an id: the one from whose path it is derived, else of those
+    that claim it (copies) the one with the shortest path, since copies have longer names."""
+    return owner or min(claimants, key=lambda path: (len(path), path), default=None)
 
 
 def _identity(memory: Memory) -> tuple[object, ...]:
@@ -102,16 +103,13 @@ class NameRegistry:
         return set(self._claimants.get(memory_id, ()))
 
     def due_ids(self) -> Iterator[tuple[str, str]]:
-        """Each note's path, and the id that it has by the rule of `holder`."""
+        """Each note's path, and the id that it has by the rule of `holder_of`."""
         for own_id, path in self._paths.items():
             claim = self._claims.get(path)
-            yield path, claim if claim is not None and self.holder(claim) == path else own_id
-
-    def holder(self, memory_id: str) -> str | None:
-        """The path of the note that has an id: the one from whose path it is derived, else of
-        those that claim it the one with the shortest path, since copies have longer names."""
-        first = min(self._claimants.get(memory_id, ()), key=length_first, default=None)
-        return self._paths.get(memory_id, first)
+            is_holder = claim is not None and path == holder_of(
+                self._paths.get(claim), self._claimants[claim]
+            )
+            yield path, claim if claim is not None and is_holder else own_id
 
     def update(
         self,

@@ -2,15 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 
+from indexer.batches import BATCH
 from indexer.catalogue import Catalogue
+from indexer.name_registry import NameRegistry
+from memvault.model.batched import batched
 from memvault.model.graph import GraphEdge, NoteGraph, NotesIndexed
 from memvault.model.note import ChunkSize, mean_vector
 from memvault.stores.open import Stores
 
 
-def as_stored(stores: Stores, catalogue: Catalogue, paths: Collection[str]) -> NotesIndexed:
+def notes_of_others(
+    stores: Stores, catalogue: Catalogue, names: NameRegistry, paths: Collection[str] | None
+) -> Iterator[NotesIndexed]:
+    """What another process indexed of the notes at these paths (any, if None), batch by batch;
+    the catalogue and the names are updated first.
+
+    Raises:
+        StoreUnavailable, GraphQueryError: a store does not answer.
+    """
+    former_ids = {memory.id for memory in catalogue.all()}
+    changed = catalogue.reload(paths)
+    for path in changed:
+        record = catalogue.record(path)
+        if record is None:
+            names.update(path, None)
+        else:
+            names.update(path, record.memory, record.names, record.claimed_id)
+    removed_ids = frozenset(key for key in former_ids if catalogue.by_id(key) is None)
+    yield NotesIndexed(frozenset(changed), removed=removed_ids)
+    everything = catalogue.paths() if paths is None else {*changed, *paths}
+    for batch in batched(everything, BATCH):
+        yield _as_stored(stores, catalogue, batch)
+
+
+def _as_stored(stores: Stores, catalogue: Catalogue, paths: Collection[str]) -> NotesIndexed:
     """The graphs and vectors of the notes at these paths.
 
     Raises:

@@ -143,9 +143,8 @@ def _dreams(container: Container) -> Iterator[Metric]:
     yield CounterMetricFamily("dream_phases", "Phases of dreams.", len(reports))
     links = sum(proposal.is_link for report in reports for proposal in report.found)
     yield CounterMetricFamily("dream_blind_spots_discovered", "Links that dreams proposed.", links)
-    yield CounterMetricFamily(
-        "dream_edges_created", "Proposals of dreams that were accepted.", dreaming.record.kept()
-    )
+    words = "Proposals of dreams that were accepted."
+    yield CounterMetricFamily("dream_edges_created", words, dreaming.record.kept())
     words = "What the last replay added to a relation, by the age of the note."
     strength = dreaming.strength_by_age()
     yield _gauges("dream_consolidation_strength", words, "node_age", strength)
@@ -187,27 +186,17 @@ def _learning(container: Container) -> Iterator[Metric]:
 def _indexing(container: Container) -> Iterator[Metric]:
     yield _gauge("notes", "Notes that are indexed.", len(container.live.catalogue))
     status = container.indexing.status()
-    yield _gauge(
-        "indexer_present",
-        "1 if this process or another one indexes changes.",
-        float(status is not None),
-    )
+    words = "1 if this process or another one indexes changes."
+    yield _gauge("indexer_present", words, float(status is not None))
     if status is not None:
         yield _counter("indexed_notes", "Notes written to the indexes.", status.notes)
         yield _counter("indexing_seconds", "Time spent indexing.", status.seconds)
-        yield _gauge(
-            "index_lag_seconds",
-            "Age of the oldest change that is not indexed yet.",
-            status.lag_seconds,
-        )
-        yield _gauge(
-            "entities_waiting",
-            "Notes that the trained entity pipeline has not read yet.",
-            status.entities_waiting,
-        )
-    yield _gauge(
-        "problem_notes", "Files that cannot be indexed.", len(container.live.indexer.problems)
-    )
+        words = "Age of the oldest change that is not indexed yet."
+        yield _gauge("index_lag_seconds", words, status.lag_seconds)
+        words = "Notes that the trained entity pipeline has not read yet."
+        yield _gauge("entities_waiting", words, status.entities_waiting)
+    problems = container.live.indexer.problems
+    yield _gauge("problem_notes", "Files that cannot be indexed.", len(problems))
 
 
 def _stores(container: Container) -> Iterator[Metric]:

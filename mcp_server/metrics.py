@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
+from functools import partial
 from math import nan
 from statistics import fmean
 from typing import Any
@@ -25,49 +26,27 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        self.calls = Counter(
-            "memvault_tool_calls",
-            "Tool calls answered, errors included.",
-            ["tool"],
-            registry=self.registry,
+        counter = partial(Counter, registry=self.registry)
+        gauge = partial(Gauge, registry=self.registry)
+        self.calls = counter(
+            "memvault_tool_calls", "Tool calls answered, errors included.", ["tool"]
         )
-        self.errors = Counter(
-            "memvault_tool_errors",
-            "Tool calls that failed, by the code of the error.",
-            ["tool", "code"],
-            registry=self.registry,
-        )
-        self.notices = Counter(
-            "memvault_tool_notices",
-            "Answers with a notice, which mostly says what is missing.",
-            ["tool"],
-            registry=self.registry,
-        )
+        words = "Tool calls that failed, by the code of the error."
+        self.errors = counter("memvault_tool_errors", words, ["tool", "code"])
+        words = "Answers with a notice, which mostly says what is missing."
+        self.notices = counter("memvault_tool_notices", words, ["tool"])
         self.seconds = Histogram(
-            "memvault_tool_seconds",
-            "Duration of tool calls.",
-            ["tool"],
-            buckets=_BUCKETS,
-            registry=self.registry,
-        )
-
-        self.questions = Counter(
-            "epistemic_questions_generated",
-            "Questions that epistemic_action gave.",
-            registry=self.registry,
-        )
-        self.entropy_reduction = Gauge(
-            "epistemic_entropy_reduction_avg",
-            "Mean share of a question's entropy that its answer removed.",
-            registry=self.registry,
-        )
+            "memvault_tool_seconds", "Duration of tool calls.", ["tool"],
+            buckets=_BUCKETS, registry=self.registry,
+        )  # fmt: skip
+        words = "Questions that epistemic_action gave."
+        self.questions = counter("epistemic_questions_generated", words)
+        words = "Mean share of a question's entropy that its answer removed."
+        self.entropy_reduction = gauge("epistemic_entropy_reduction_avg", words)
         self.entropy_reduction.set(nan)  # until a first question is answered
         self._reductions: list[float] = []
-        self.compression = Gauge(
-            "predictive_compression_ratio",
-            "Mean share of tokens that contexts save against the memories they are made from.",
-            registry=self.registry,
-        )
+        words = "Mean share of tokens that contexts save against the memories they are made from."
+        self.compression = gauge("predictive_compression_ratio", words)
         self.compression.set(nan)  # until a first context
         self._compressions: deque[float] = deque(maxlen=MAX_COMPRESSIONS)
 
@@ -90,11 +69,8 @@ class Metrics:
 
     def watch_clients(self, tracker: ActivityTracker) -> None:
         """Add the number of connected clients."""
-        connections = Gauge(
-            "memvault_connections",
-            "Open bridges and running requests.",
-            registry=self.registry,
-        )
+        words = "Open bridges and running requests."
+        connections = Gauge("memvault_connections", words, registry=self.registry)
         connections.set_function(lambda: tracker.visits)
 
     def text(self) -> bytes:

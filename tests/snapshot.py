@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from indexer.indexer import Indexer
@@ -24,12 +25,20 @@ def snapshot(indexer: Indexer) -> dict[str, Any]:
     }
 
 
-def differences(kept: dict[str, Any], anew: dict[str, Any]) -> list[str]:
+def differences(kept: dict[str, Any], rebuilt: dict[str, Any]) -> list[str]:
     """What two snapshots do not agree on, in lines that can be read."""
     found = []
     for part, rows in kept.items():
-        other = anew[part]
+        other = rebuilt[part]
         for key in sorted(rows.keys() | other.keys()):
             if rows.get(key) != other.get(key):
-                found.append(f"{part}: kept {rows.get(key)} but anew {other.get(key)}")
+                found.append(f"{part}: kept {rows.get(key)} but rebuilt {other.get(key)}")
     return found
+
+
+def assert_as_rebuilt(live: Indexer, open_indexer: Callable[..., Indexer]) -> None:
+    """What the stores hold is what a first scan of the vault into empty stores makes."""
+    live.index([])  # returns after changes under way, which write links after the notes
+    fresh = open_indexer("fresh")
+    fresh.scan()
+    assert differences(snapshot(live), snapshot(fresh)) == []

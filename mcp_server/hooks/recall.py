@@ -33,6 +33,7 @@ from memvault.model.search import Filters, Hit, Scope
 from memvault.reasoning.conflicts import stated_conflicts
 from memvault.search.calibration import CONCERNS, features
 from memvault.search.prompt_need import NEEDED, PromptNeed
+from memvault.search.scope import allowed_in
 from memvault.text.phrase_vectors import PhraseVectors
 from memvault.vault.parse import parse_note
 from memvault.vault.session_lines import is_captured
@@ -187,7 +188,7 @@ class HookRecall:
                 + _WEIGHTS["importance"] * memory.importance
             )
 
-        superseded = self._superseded([memory.id for memory in memories])
+        superseded = self._superseded([memory.id for memory in memories], project)
         memories.sort(key=lambda memory: (memory.id in superseded, -score(memory)))
         return [
             replace(quotation, text=f"(superseded) {quotation.text}")
@@ -197,10 +198,13 @@ class HookRecall:
             for quotation in self._opening_of(memory, goal)
         ]
 
-    def _superseded(self, ids: Sequence[str]) -> frozenset[str]:
-        """Ids of the notes that another one replaces."""
+    def _superseded(self, ids: Sequence[str], project: str | None) -> frozenset[str]:
+        """Ids of the notes that another one of the project, or of none, replaces."""
         live = self._container.live
-        return outdated_notes(stated_conflicts(live.graph_view, ids), live.catalogue.by_id)
+        is_in_project = allowed_in(Scope(project=project), live.catalogue.by_id)
+        stated = stated_conflicts(live.graph_view, ids)
+        conflicts = (c for c in stated if all(is_in_project(side.node.id) for side in c.sides))
+        return outdated_notes(conflicts, live.catalogue.by_id)
 
     def for_project(
         self, folder: str, project: str | None, current: str, client: str

@@ -24,6 +24,8 @@ from memvault.cognition.blind_spots import blind_spots
 from memvault.config.hook_files import CAPTURES, HookFiles
 from memvault.model.change import Priority, TaskType
 from memvault.model.errors import MemvaultError
+from memvault.model.search import Scope
+from memvault.search.scope import allowed_in
 
 if TYPE_CHECKING:
     from mcp_server.runtime.container import Container
@@ -220,13 +222,20 @@ class HookService:
         """One line about a new conflict, quarantined note or blind spot; each is shown once."""
         if record.notices >= self._settings.notices:
             return ""
-        notice = next((line for line in self._news() if self.records.is_news(line)), "")
+        notice = next(filter(self.records.is_news, self._news(record.project)), "")
         record.notices += bool(notice)
         return notice
 
-    def _news(self) -> Iterator[str]:
+    def _news(self, project: str | None) -> Iterator[str]:
+        """Notices for a session of this project; what concerns another one's notes is no news."""
+        is_in_project = allowed_in(Scope(project=project), self._container.live.catalogue.by_path)
         for task in self._container.curation.tasks():
-            if task.task_type is TaskType.CONFLICTING_FACTS and task.priority is Priority.HIGH:
+            is_conflict = task.task_type is TaskType.CONFLICTING_FACTS
+            if (
+                is_conflict
+                and task.priority is Priority.HIGH
+                and all(map(is_in_project, task.paths))
+            ):
                 notes = ", ".join(task.paths)
                 yield f"memory_drift_warning: notes disagree ({notes}): {task.detail}"
         for text in self._container.guarded.held_texts():
@@ -234,11 +243,12 @@ class HookService:
                 f"memvault keeps {text.path} from AI clients: it holds what looks like orders to a "
                 "model. Release or delete it on the Curate page."
             )
-        for first, second, shared in self._blind_spots:
-            yield (
-                f"blind_spot_discovered: {first} and {second} have to do with {shared}, and "
-                "nothing links them. A link would let either lead to the other."
-            )
+        for first, second, shared, shared_path in self._blind_spots:
+            if all(map(is_in_project, (first, second, shared_path))):
+                yield (
+                    f"blind_spot_discovered: {first} and {second} have to do with {shared}, and "
+                    "nothing links them. A link would let either lead to the other."
+                )
 
     def look_for_blind_spots(self) -> float:
         """Find blind spots in the background, as this reads every edge; returns seconds until the
@@ -248,7 +258,11 @@ class HookService:
         spots = blind_spots(live.graph_view, live.similarity_index)
         nodes = [[node_of(key) for key in (spot.first, spot.second, spot.shared)] for spot in spots]
         self._blind_spots = [
-            (*sorted((first.path or first.name, second.path or second.name)), shared.name)
+            (
+                *sorted((first.path or first.name, second.path or second.name)),
+                shared.name,
+                shared.path or "",
+            )
             for first, second, shared in nodes
             if first and second and shared
         ]

@@ -10,7 +10,7 @@ import json
 import time
 from typing import Any
 
-from markupsafe import Markup
+from jinja2 import Environment
 from mcp.server.transport_security import RequestBodyLimitMiddleware
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -22,7 +22,6 @@ from mcp_server.security.access_policy import PAGE_HEADERS, PageSessions, needs_
 from mcp_server.security.oauth import CONSENT_PATH, ApprovalProvider, WaitingClient
 
 CLIENTS_PATH = "/clients"
-_REFRESH_SECONDS = 2
 _MAX_BODY_BYTES = 262_144
 _STYLE = (
     "body{font:16px/1.5 system-ui,sans-serif;max-width:42rem;margin:3rem auto;padding:0 1rem}"
@@ -30,12 +29,34 @@ _STYLE = (
     "border-bottom:1px solid #8884}form{display:inline}button{font:inherit;padding:.3rem .8rem}"
     "strong.number{font-size:2rem;letter-spacing:.1em}"
 )
-_PAGE = Markup(
-    '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
-    '<meta name="viewport" content="width=device-width, initial-scale=1">'
-    '<meta name="color-scheme" content="light dark">{refresh}<style>{style}</style></head>'
-    "<body><main><h1>{title}</h1>{body}</main></body></html>"
-)
+# One template for both pages: what a page is not given, it leaves out. Every value is escaped.
+_PAGE = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string("""\
+<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{{ title }}</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+{% if waiting %}<meta http-equiv="refresh" content="2">{% endif %}
+<style>{{ style }}</style></head><body><main><h1>{{ title }}</h1>
+{% if text %}<p>{{ text }}</p>{% endif %}
+{% if waiting %}
+<p><b>{{ waiting.name }}</b> ({{ waiting.host }}) asks to read and write your notes.
+<b>{{ warning }}</b></p>
+<p><strong class="number">{{ waiting.number }}</strong></p>
+<p>To allow it, run <code>memvault clients approve {{ waiting.number }}</code> on the computer that
+runs memvault, or <code>memvault clients --open</code> and enter this number there. This page then
+continues by itself. If you did not start this, close the page.</p>
+{% endif %}
+{% if clients is defined %}
+<form method="post"><input type="hidden" name="action" value="approve">
+<label>Number that your own browser shows <input name="key" required autocomplete="off"></label>
+<button>Approve</button></form><h2>Approved</h2><table>
+{% for key, client in clients.items() %}
+<tr><td>{{ client.name }} ({{ client.host }})</td>
+<td>last seen {{ time.strftime("%Y-%m-%d %H:%M", time.localtime(client.last_seen)) }}</td>
+<td><form method="post"><input type="hidden" name="action" value="revoke">
+<input type="hidden" name="key" value="{{ key }}"><button>Revoke</button></form></td></tr>
+{% endfor %}</table>{% if not clients %}<p>None.</p>{% endif %}
+{% endif %}
+</main></body></html>""")
 
 
 def consent_routes(provider: ApprovalProvider) -> list[BaseRoute]:
@@ -45,11 +66,11 @@ def consent_routes(provider: ApprovalProvider) -> list[BaseRoute]:
         waiting = provider.request(request.query_params.get("request", ""))
         if waiting is None:
             expired = "This request has expired. Connect again from your AI client."
-            return _page("memvault", Markup("<p>{}</p>").format(expired), status=404)
+            return _page("memvault", text=expired, status=404)
         if provider.is_decided(waiting):
             return _finished(provider, waiting)
-        text = _waiting_text(waiting, _warning(provider, waiting))
-        return _page("Approve this client", text, refresh=True)
+        warning = _warning(provider, waiting)
+        return _page("Approve this client", waiting=waiting, warning=warning)
 
     return [*provider.routes(), Route(CONSENT_PATH, consent)]
 
@@ -58,11 +79,11 @@ def _finished(provider: ApprovalProvider, waiting: WaitingClient) -> Response:
     try:
         target = provider.finish(waiting)
     except OSError as error:
-        text = Markup(
-            "<p>The approval cannot be saved on the computer that runs memvault: {}. Correct that, "
-            "reload this page and approve the client again.</p>"
-        ).format(error.strerror)
-        return _page("memvault", text, status=500)
+        text = (
+            f"The approval cannot be saved on the computer that runs memvault: {error.strerror}. "
+            "Correct that, reload this page and approve the client again."
+        )
+        return _page("memvault", text=text, status=500)
     return RedirectResponse(target, 302, headers={"Cache-Control": "no-store"})
 
 
@@ -86,7 +107,7 @@ def client_routes(provider: ApprovalProvider) -> list[BaseRoute]:
     """``/clients``, where the person approves, denies and revokes."""
 
     async def show(request: Request) -> Response:
-        return _page("Clients on the web", _clients_table(provider))
+        return _page("Clients on the web", clients=provider.registry.clients)
 
     async def act(request: Request) -> Response:
         form = await request.form()
@@ -157,45 +178,6 @@ def _warning(provider: ApprovalProvider, waiting: WaitingClient) -> str:
     )
 
 
-def _waiting_text(waiting: WaitingClient, warning: str) -> Markup:
-    return Markup(
-        "<p><b>{name}</b> ({host}) asks to read and write your notes. <b>{warning}</b></p>"
-        '<p><strong class="number">{number}</strong></p>'
-        "<p>To allow it, run <code>memvault clients approve {number}</code> on the computer that "
-        "runs memvault, or <code>memvault clients --open</code> and enter this number there. "
-        "This page then continues by itself. If you did not start this, close the page.</p>"
-    ).format(name=waiting.name, host=waiting.host, number=waiting.number, warning=warning)
-
-
-def _clients_table(provider: ApprovalProvider) -> Markup:
-    approved = Markup("").join(
-        Markup("<tr><td>{} ({})</td><td>{}</td><td>{}</td></tr>").format(
-            client.name, client.host, _day(client.last_seen), _button("revoke", key, "Revoke")
-        )
-        for key, client in provider.registry.clients.items()
-    )
-    table = Markup("<table>{}</table>").format(approved) if approved else Markup("<p>None.</p>")
-    return Markup(
-        '<form method="post"><input type="hidden" name="action" value="approve"><label>Number that '
-        'your own browser shows <input name="key" required autocomplete="off"></label> '
-        "<button>Approve</button></form><h2>Approved</h2>{}"
-    ).format(table)
-
-
-def _button(action: str, key: str, label: str) -> Markup:
-    return Markup(
-        '<form method="post"><input type="hidden" name="action" value="{}">'
-        '<input type="hidden" name="key" value="{}"><button>{}</button></form> '
-    ).format(action, key, label)
-
-
-def _day(moment: float) -> str:
-    return time.strftime("last seen %Y-%m-%d %H:%M", time.localtime(moment))
-
-
-def _page(title: str, body: Markup, *, refresh: bool = False, status: int = 200) -> Response:
-    refresh_tag = Markup('<meta http-equiv="refresh" content="{}">').format(_REFRESH_SECONDS)
-    html = _PAGE.format(
-        title=title, style=Markup(_STYLE), body=body, refresh=refresh_tag if refresh else ""
-    )
-    return HTMLResponse(str(html), status_code=status, headers=PAGE_HEADERS)
+def _page(title: str, status: int = 200, **fields: object) -> Response:
+    html = _PAGE.render(title=title, style=_STYLE, time=time, **fields)
+    return HTMLResponse(html, status_code=status, headers=PAGE_HEADERS)

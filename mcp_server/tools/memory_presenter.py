@@ -25,7 +25,7 @@ from memvault.model.search import Aspect, Hit, Insights, Scope, SearchResult, Ve
 from memvault.reasoning.insights import EVERY_ASPECT, NEAR, insights
 from memvault.reasoning.lead_sentences import LeadSentences
 from memvault.search.embeds import Embeds
-from memvault.search.scope import in_scope
+from memvault.search.scope import allowed_in, without_filters
 
 if TYPE_CHECKING:
     from mcp_server.runtime.container import Container
@@ -49,8 +49,10 @@ class MemoryPresenter:
         self._lead_sentences = LeadSentences(self._read)
         self._embeds = Embeds(self._read, self._stated_by, self._linked_from)
 
-    def nodes(self, hits: Sequence[Hit], level: VerbosityLevel, query: str) -> list[NodeShape]:
-        """The hits as an answer to this question shows them."""
+    def nodes(
+        self, hits: Sequence[Hit], level: VerbosityLevel, query: str, scope: Scope
+    ) -> list[NodeShape]:
+        """The hits as an answer to this question in this scope shows them."""
         if level is VerbosityLevel.RAW_ONLY:
             return [bare_node(hit) for hit in hits]
         states = self._meter.states([hit.memory.id for hit in hits])
@@ -62,8 +64,11 @@ class MemoryPresenter:
         nodes = with_text(hits, states, excerpts, self._utl_state if full else None)
         if gated:  # embedded text may be others' words
             return nodes
+        is_in_project = allowed_in(without_filters(scope), container.live.catalogue.by_path)
         embeds = [
-            [] if hit.withheld else self._embeds.of(hit.memory, excerpt.text, excerpt.lines)
+            []
+            if hit.withheld
+            else self._embeds.of(hit.memory, excerpt.text, excerpt.lines, is_in_project)
             for hit, excerpt in zip(hits, excerpts, strict=True)
         ]
         return [
@@ -86,12 +91,6 @@ class MemoryPresenter:
 
         Raises StoreUnavailable, GraphQueryError: the graph does not answer.
         """
-        project = Scope(project=scope.project) if scope is not None else None
-
-        def is_in_project(node_id: str) -> bool:
-            memory = self._memory_of(node_id)
-            return memory is None or in_scope(memory, project)
-
         return insights(
             ids,
             self._container().live.graph_view,
@@ -99,7 +98,7 @@ class MemoryPresenter:
             aspects,
             near=near,
             lead_of=self._lead_sentences.of,
-            allowed=is_in_project,
+            allowed=allowed_in(without_filters(scope), self._memory_of),
         )
 
     def with_conclusions(

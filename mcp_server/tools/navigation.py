@@ -28,7 +28,7 @@ from memvault.model.moments import in_utc
 from memvault.model.search import Neighbour, VerbosityLevel
 from memvault.reasoning.neighbours import neighbours
 from memvault.reasoning.recent_activity import RecentEvent, recent
-from memvault.search.scope import in_scope
+from memvault.search.scope import allowed_in, in_scope
 
 DAY = timedelta(hours=24)
 
@@ -83,20 +83,15 @@ class NavigationTools(Tools):
         """
         session = self._box.touch(session_id)
         centre = self._box.lookup.node(node_id)
-        edges, by_id = self._box.container.live.graph_view, self._box.container.live.catalogue.by_id
-        scope = self._box.scope(project)
-
-        def in_project(key: str) -> bool:
-            memory = by_id(key)
-            return memory is None or in_scope(memory, scope)
-
+        live = self._box.container.live
+        edges, scope = live.graph_view, self._box.scope(project)
         near = neighbours(
             centre.id,
             edges,
             hops=hops,
             limit=limit,
             relevance=lambda keys: self._similarity(centre.id, keys),
-            allowed=in_project if project is not None else lambda _: True,
+            allowed=allowed_in(scope, live.catalogue.by_id),
         )
         memories = [neighbour.node.id for neighbour in near if neighbour.node.path is not None]
         own_id = [centre.id] if centre.path is not None else []

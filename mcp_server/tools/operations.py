@@ -103,8 +103,9 @@ class OperationTools(Tools):
         # Before the edit, after which the note itself would support what it says.
         done = actions.edit(target, edit, why, preview=True)
         node_id = done.plan.node_ids[0]
+        edited = self._box.container.live.catalogue.by_id(node_id)
         contradicted = self._box.contradicted(
-            done.result.stated, apart_from=None if adds else node_id
+            done.result.stated, edited.project if edited else None, None if adds else node_id
         )
         if not preview:
             done = actions.edit(target, edit, why)

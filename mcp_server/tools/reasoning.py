@@ -30,8 +30,7 @@ from memvault.model.search import NodeRef, Scope, VerbosityLevel
 from memvault.reasoning.bayes.effects import CausalChain, Consequence, Direction, Effects
 from memvault.reasoning.bayes.influences import Influence
 from memvault.reasoning.bayes.omni_inference import Inference, Inferred, OmniInference
-from memvault.reasoning.bayes.probability_answer import EvidenceUsed
-from memvault.reasoning.bayes.probability_question import ProbabilityQuery
+from memvault.reasoning.bayes.probability import EvidenceUsed, ProbabilityQuery
 from memvault.search.scope import in_scope
 
 SHOWN = {

@@ -207,7 +207,7 @@ class RecallTools(Tools):
         )
         self._box.record_answer(session, query, result, scope)
         answer = RecallAnswer(
-            nodes=self._box.presenter.nodes(result.hits, level, query),
+            nodes=self._box.presenter.nodes(result.hits, level, query, scope),
             mode=result.mode,
             notice=result.notice,
             pulse=self._box.pulse_of(result.hits, session),
@@ -342,7 +342,7 @@ class GraphTools(Tools):
         self._box.record_answer(session, query, result, scope)
         level = session.level(verbosity_level)
         answer = GraphAnswer(
-            results=self._box.presenter.nodes(result.hits, level, query),
+            results=self._box.presenter.nodes(result.hits, level, query, scope),
             pulse=self._box.pulse_of(result.hits, session),
             notice=result.notice,
         )

@@ -185,7 +185,7 @@ class StoreTools(Tools):
             session=session.id,
             call=call_key(),
         )
-        contradicted = self._box.contradicted(draft.content)
+        contradicted = self._box.contradicted(draft.content, project)
         related = self._box.related(draft.content, project)
         stored = self._box.container.actions.store(draft)
         notice = self._propose_permanent(stored, why_of(rationale)) if wants_permanent else None

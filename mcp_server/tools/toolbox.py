@@ -177,10 +177,13 @@ class Toolbox:
             raise NoteNotFound(f"There is no note at {memory.path}", path=memory.path)
         return node
 
-    def contradicted(self, text: str | None, apart_from: str | None = None) -> list[Contradiction]:
+    def contradicted(
+        self, text: str | None, project: str | None, apart_from: str | None = None
+    ) -> list[Contradiction]:
         """As `Critic.contradicted_by_new`; none while a store does not answer."""
         with suppress(StoreUnavailable, GraphQueryError, DiskFull):
-            return self.container.live.critic.contradicted_by_new(text or "", apart_from)
+            scope = Scope(None, project)
+            return self.container.live.critic.contradicted_by_new(text or "", scope, apart_from)
         return []
 
     def supersede_hint(self, memory: Memory, contradicted: Sequence[Contradiction]) -> str:

@@ -103,6 +103,21 @@ def test_each_clients_recorded_input_is_understood_and_answered_in_its_form(
     assert "failed" not in Path(container.hooks.files.log_file).read_text()
 
 
+def test_a_note_of_another_project_supersedes_nothing_at_a_start(
+    container: Container, ask: Ask
+) -> None:
+    notes = {
+        "projects/aurora/Use Kafka.md": "---\ntype: decision\nproject: aurora\n---\nEvents go to Kafka.\n",
+        "projects/borealis/Use NATS.md": "---\ntype: decision\nproject: borealis\n"
+        'supersedes: "[[Use Kafka]]"\n---\nEvents go to NATS.\n',
+    }
+    for path, text in notes.items():
+        (container.vault.root / path).write_text(text, encoding="utf-8")
+    container.indexing.index_written(list(notes))
+    given = context_of(ask("SessionStart", source="startup"))
+    assert "Events go to Kafka" in given and "superseded" not in given
+
+
 def test_a_session_starts_with_the_projects_decisions_and_the_persons_preferences(ask: Ask) -> None:
     context = context_of(ask("SessionStart", source="startup"))
     assert "because it needs no server" in context and "tabs over spaces" in context
@@ -703,6 +718,35 @@ def test_notes_with_one_cause_and_no_link_are_reported_as_a_blind_spot(
     assert blind_spots(container.live.graph_view, container.live.similarity_index) == []
 
 
+def test_a_project_is_not_told_what_concerns_another(container: Container, ask: Ask) -> None:
+    notes = {
+        "projects/barley/Mill.md": "---\ntype: project\n---\nLead: [[Ada]]\n\nA tide mill.\n",
+        "projects/barley/archive/Mill.md": "---\ntype: project\n---\nLead: [[Emil]]\n\nIt was.\n",
+        "Drought.md": "# Drought\n\nNo rain fell in the valley from May to August.\n",
+        "Barges.md": "Cargo ships lie in the harbour with half a load.\n\ncaused by:: [[Drought]]\n",
+        "projects/barley/Bread.md": "The bakery charges forty cents more.\n\n"
+        "caused by:: [[Drought]]\n",
+        "projects/wheat/Sowing.md": "In October.\n",
+    }
+    for path, text in notes.items():
+        (container.vault.root / path).parent.mkdir(parents=True, exist_ok=True)
+        (container.vault.root / path).write_text(text)
+    container.indexing.scan()
+    assert container.curation.wait(20)
+    container.hooks.look_for_blind_spots()
+    container.settings.hooks.notices = 9
+
+    def notices(project: str) -> list[str]:
+        folder = str(container.vault.root / "projects" / project)
+        asked = {"message": "idle", "session_id": project, "cwd": folder}
+        outputs = [ask("Notification", **asked) for _ in range(3)]
+        return [str(each["systemMessage"]) for each in outputs if each]
+
+    assert notices("wheat") == []
+    drift, spot = notices("barley")
+    assert "archive/Mill.md" in drift and "Drought" in spot
+
+
 def told_of_blind_spots(container: Container, ask: Ask, session: str) -> str:
     container.hooks.look_for_blind_spots()
     return str(ask("Notification", message="idle", session_id=session).get("systemMessage", ""))
@@ -712,7 +756,7 @@ def test_a_session_shows_at_most_the_configured_number_of_notices(
     container: Container, ask: Ask, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     matters = [f"memory_drift_warning: notes disagree ({n}.md)" for n in range(4)]
-    monkeypatch.setattr(type(container.hooks), "_news", lambda _: iter(matters))
+    monkeypatch.setattr(type(container.hooks), "_news", lambda *_: iter(matters))
     outputs = [ask("Notification", message="idle") for _ in range(3)]
     assert [each.get("systemMessage") for each in outputs] == [matters[0], None, None]
     container.settings.hooks.notices = 2

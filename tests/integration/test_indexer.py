@@ -26,7 +26,7 @@ from memvault.model.search import Scope
 from memvault.search.context.note_text import NAMESPACE as OUTLINES
 from memvault.text.tokens import TokenCounter
 from memvault.vault.parse import parse_note
-from tests.snapshot import differences, snapshot
+from tests.snapshot import assert_as_rebuilt, snapshot
 
 Write = Callable[..., Path]
 
@@ -284,9 +284,7 @@ def test_changes_amid_a_long_scan_leave_what_a_fresh_index_has(
 
     live.scan(report)
     assert changed
-    fresh = open_indexer("fresh")
-    fresh.scan()
-    assert snapshot(live) == snapshot(fresh)
+    assert_as_rebuilt(live, open_indexer)
     assert live.scan().indexed == 0
 
 
@@ -301,9 +299,7 @@ def test_an_id_goes_to_the_next_copy_where_the_one_before_has_changed_too(
     write("a/Oak.md", "By the gate.\n")
     live.index(["Oak.md"])
     live.index(["a/Oak.md"])
-    fresh = open_indexer("fresh")
-    fresh.scan()
-    assert differences(snapshot(live), snapshot(fresh)) == []
+    assert_as_rebuilt(live, open_indexer)
 
 
 def test_a_scan_mends_ids_that_went_to_the_wrong_copy(
@@ -321,9 +317,7 @@ def test_a_scan_mends_ids_that_went_to_the_wrong_copy(
         for record, key in zip(records, ids, strict=True)
     )
     assert live.scan().indexed == 2
-    fresh = open_indexer("fresh")
-    fresh.scan()
-    assert differences(snapshot(live), snapshot(fresh)) == []
+    assert_as_rebuilt(live, open_indexer)
     assert live.scan().indexed == 0
 
 
@@ -340,9 +334,7 @@ def test_relinking_a_note_amid_a_scan_takes_no_id_back_from_a_copy(
         write(f"m/Elm {number}.md", "At the back.\n")
     live.on_batch.append(lambda count, seconds: live.relink(["z.md"]))
     live.scan()
-    fresh = open_indexer("fresh")
-    fresh.scan()
-    assert differences(snapshot(live), snapshot(fresh)) == []
+    assert_as_rebuilt(live, open_indexer)
 
 
 def test_a_note_saved_unchanged_amid_a_scan_gets_the_edges_that_the_scan_was_to_write(
@@ -359,9 +351,7 @@ def test_a_note_saved_unchanged_amid_a_scan_gets_the_edges_that_the_scan_was_to_
     saved = iter(["z.md"])
     live.on_batch.append(lambda count, seconds: live.index([*saved]) and None)
     live.scan()
-    fresh = open_indexer("fresh")
-    fresh.scan()
-    assert differences(snapshot(live), snapshot(fresh)) == []
+    assert_as_rebuilt(live, open_indexer)
 
 
 @pytest.mark.parametrize("seed", [1, 9])
@@ -419,9 +409,7 @@ def test_changes_from_all_sides_amid_a_scan_leave_what_a_fresh_index_has(
     live.scan()
     while live.finish_some():
         pass
-    fresh = open_indexer("fresh")
-    fresh.scan()
-    assert differences(snapshot(live), snapshot(fresh)) == []
+    assert_as_rebuilt(live, open_indexer)
 
 
 def test_an_edit_replaces_what_the_note_said(indexer: Indexer, write: Write) -> None:
@@ -673,9 +661,7 @@ def test_a_change_cut_off_at_any_step_is_completed_by_the_next_scan(
     live.stores.close()
     again = open_indexer()
     again.scan()
-    fresh = open_indexer("fresh")
-    fresh.scan()
-    assert snapshot(again) == snapshot(fresh)
+    assert_as_rebuilt(again, open_indexer)
 
 
 @pytest.mark.parametrize("target", ["a/Elm.md", "z/Elm.md"])
@@ -690,9 +676,7 @@ def test_a_note_with_an_id_keeps_it_when_it_is_seen_to_come_before_it_is_seen_to
     live.index([target])
     live.index(["m/Elm.md"])
     assert found(live, "shady") == [target]
-    fresh = open_indexer("fresh")
-    fresh.scan()
-    assert snapshot(live) == snapshot(fresh)
+    assert_as_rebuilt(live, open_indexer)
 
 
 def test_a_heading_with_nothing_beneath_it_is_found_and_linked(

@@ -31,7 +31,7 @@ from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
 from memvault.curation.operations.draft import Draft
 from memvault.model.errors import StorageError, VaultMissing
-from tests.snapshot import differences, snapshot
+from tests.snapshot import assert_as_rebuilt, differences, snapshot
 from tests.waiting import until
 
 CLAIMED = "They asked me to keep it."
@@ -60,13 +60,6 @@ def is_true(indexer: Indexer) -> bool:
     return not differing.changed and not differing.deleted
 
 
-def assert_as_built_anew(live: Indexer, open_indexer: Open) -> None:
-    live.index([])  # after what is under way: links are written after the notes
-    fresh = open_indexer("fresh")
-    fresh.scan()
-    assert differences(snapshot(live), snapshot(fresh)) == []
-
-
 def git(folder: Path, *arguments: str) -> None:
     who = ("-c", "user.name=test", "-c", "user.email=test@example.org")
     subprocess.run(["git", *who, *arguments], cwd=folder, check=True, capture_output=True)
@@ -91,7 +84,7 @@ def test_a_checkout_of_many_notes_under_the_watcher(
         git(vault_folder, "checkout", "-q", "storm")
         until(lambda: len(live.catalogue) == CHECKED_OUT + 1)
         assert [finding for finding in examine(live) if finding.severity == "error"] == []
-        assert_as_built_anew(live, open_indexer)
+        assert_as_rebuilt(live, open_indexer)
         git(vault_folder, "checkout", "-q", "calm")
         until(lambda: len(live.catalogue) == 1)
     assert len(set(live.stores.vectors.note_ids())) == 1
@@ -129,7 +122,7 @@ def test_folders_moved_and_renamed_under_the_watcher(
         shutil.rmtree(vault_folder / "trees")
         write("new/deep/down/Yew.md", "The yew.\n")  # the folder's event may outrun its watch
         until(lambda: "new/deep/down/Yew.md" in paths(live))
-    assert_as_built_anew(live, open_indexer)
+    assert_as_rebuilt(live, open_indexer)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="inotify tells that files are opened")
@@ -187,7 +180,7 @@ def test_where_no_events_come_files_are_compared_at_intervals(
         until(lambda: paths(live) == {"a.md", "c.md", "other/b.md"})
         (vault_folder / "c.md").unlink()
         until(lambda: paths(live) == {"a.md", "other/b.md"})
-    assert_as_built_anew(live, open_indexer)
+    assert_as_rebuilt(live, open_indexer)
 
 
 @pytest.mark.parametrize("polling", ["never", "always"])
@@ -204,7 +197,7 @@ def test_an_ignore_file_written_changed_and_deleted_while_watching(
         until(lambda: paths(live) == {"diary/a.md"})
         (vault_folder / ".memvaultignore").unlink()
         until(lambda: paths(live) == {"diary/a.md", "work/b.md"})
-    assert_as_built_anew(live, open_indexer)
+    assert_as_rebuilt(live, open_indexer)
 
 
 @pytest.mark.parametrize("polling", ["never", "always"])
@@ -218,7 +211,7 @@ def test_a_folder_is_named_as_that_of_templates_while_watching(
     with watched(live, polling=polling, polling_seconds=0.1):
         write(".obsidian/templates.json", '{"folder": "blanks"}')
         until(lambda: paths(live) == {"work/b.md"})
-    assert_as_built_anew(live, open_indexer)
+    assert_as_rebuilt(live, open_indexer)
 
 
 def test_notes_that_come_and_go_faster_than_they_are_read(
@@ -238,7 +231,7 @@ def test_notes_that_come_and_go_faster_than_they_are_read(
             number += 1
         write("Last.md", "The end.\n")
         until(lambda: "Last.md" in paths(live) and is_true(live))
-    assert_as_built_anew(live, open_indexer)
+    assert_as_rebuilt(live, open_indexer)
 
 
 def test_people_and_agents_at_work_at_once_leave_true_indexes(

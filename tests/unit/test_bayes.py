@@ -27,7 +27,7 @@ from memvault.reasoning.bayes.influence_graph import acyclic, influence_graph, t
 from memvault.reasoning.bayes.influences import Influence, Kind
 from memvault.reasoning.bayes.network import TRUE, Network, Variable
 from memvault.reasoning.bayes.pgmpy_loader import load_pgmpy
-from memvault.reasoning.bayes.probability_question import read_question
+from memvault.reasoning.bayes.probability import read_question
 from memvault.reasoning.bayes.source_weights import belief, moment_of, recency, weight, wilson
 from memvault.verification.claims.amounts import Amount
 from memvault.verification.claims.claim_extraction import claims_of

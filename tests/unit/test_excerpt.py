@@ -16,8 +16,7 @@ from memvault.model.search import Hit
 from memvault.search.context.note_text import NoteText, note_texts
 from memvault.search.context.outline import Outlines
 from memvault.search.context.scoring import COSINE_WEIGHT, scores
-from memvault.search.excerpt import READ_WHOLE, Excerpt, Excerpts
-from memvault.search.excerpt_text import CUT
+from memvault.search.excerpt import CUT, READ_WHOLE, Excerpt, Excerpts
 from memvault.search.single_questions import questions_in
 from memvault.search.times.time_spans import Calendar
 from memvault.text.chunking import chunk_notes

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from memvault.capture.extract import MASKED_WORDS
 from memvault.model.memory import Memory
-from memvault.model.newer_claim import NewerClaim
 from memvault.model.note import LineRange
 from memvault.model.provenance import Origin
+from memvault.model.verification import NewerClaim
 from memvault.search.excerpt import Excerpt
 from memvault.text.secrets import MASK
 from memvault.text.stems import content_stems

@@ -9,7 +9,7 @@ negated, hedged or a question: missing a cause is better than inventing one.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from itertools import islice
 
@@ -35,17 +35,22 @@ _DENIED = re.compile(
 )
 
 
-def causal_links(ids: Sequence[str], edges: GraphView) -> tuple[CausalLink, ...]:
+def causal_links(
+    ids: Sequence[str], edges: GraphView, allowed: Callable[[str], bool] = lambda _: True
+) -> tuple[CausalLink, ...]:
     """The causal links that start or end at these nodes, or that these notes state.
 
-    Links between two of the nodes come first, then those of the first ids.
+    Links between two of the nodes come first, then those of the first ids. Nodes for which
+    ``allowed`` is false are left out, with what they state.
     """
     order = {key: place for place, key in enumerate(ids)}
     ranked_links: dict[tuple[str, str, str], tuple[tuple[int, int, float], CausalLink]] = {}
     for key in ids:
-        for edge in _edges_about(key, edges):
+        for edge in _edges_about(key, edges, allowed):
             link = causal_link(edge, edges)
             if link is None or key not in (link.cause.id, link.effect.id, edge.source):
+                continue
+            if not (allowed(link.cause.id) and allowed(link.effect.id)):
                 continue
             ends = [order[end.id] for end in (link.cause, link.effect) if end.id in order]
             rank = (-len(ends), min(ends, default=len(ids)), -edge.effective_weight())
@@ -56,15 +61,22 @@ def causal_links(ids: Sequence[str], edges: GraphView) -> tuple[CausalLink, ...]
     return tuple(link for _, (_, link) in best[:MAX_LINKS])
 
 
-def _edges_about(node_id: str, edges: GraphView) -> Iterator[GraphEdge]:
+def _edges_about(
+    node_id: str, edges: GraphView, allowed: Callable[[str], bool]
+) -> Iterator[GraphEdge]:
     """The edges of a node, and the edges of sentences that name it before a causal verb."""
     touching = edges.of(node_id)
     yield from (
         edge
         for edge in touching
         if _meaning(edge.relation, edge.origin in NAMED_ORIGINS) is not None
+        and allowed(edge.source)
     )
-    naming = (e for e in touching if e.target == node_id and e.origin not in NAMED_ORIGINS)
+    naming = (
+        edge
+        for edge in touching
+        if edge.target == node_id and edge.origin not in NAMED_ORIGINS and allowed(edge.source)
+    )
     for edge in islice(naming, MAX_SENTENCES):
         for following in edges.stated_by(edge.source):
             is_after = following.line == edge.line and following.place > edge.place

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from itertools import combinations
@@ -52,14 +52,19 @@ class Triple:
 
 
 def conflicts(
-    ids: Sequence[str], edges: GraphView, memory_of: MemoryOf, limit: int = MAX_CONFLICTS
+    ids: Sequence[str],
+    edges: GraphView,
+    memory_of: MemoryOf,
+    limit: int = MAX_CONFLICTS,
+    allowed: Callable[[str], bool] = lambda _: True,
 ) -> tuple[Conflict, ...]:
-    """The conflicts of these memories: stated ones first, then differing values."""
+    """The conflicts of these memories with nodes for which ``allowed`` is true: stated ones first,
+    then differing values."""
     by_ends: dict[tuple[str, ...], Conflict] = {}
     for key in ids:
         for edge in edges.of(key):
             conflict = stated_conflict(edge, edges)
-            if conflict is not None:
+            if conflict is not None and allowed(edge.source) and allowed(edge.target):
                 ends = sorted((edge.source, edge.target))
                 by_ends.setdefault((conflict.kind, *ends), conflict)
     memories = [memory for key in ids if (memory := memory_of(key)) is not None]

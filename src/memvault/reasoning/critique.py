@@ -9,7 +9,7 @@ reported as contradicted by another.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import combinations
@@ -22,6 +22,7 @@ from memvault.reasoning.sentences.former_values import still_stated
 from memvault.reasoning.sentences.opposed_causes import jaccard, opposed_causes
 from memvault.reasoning.sentences.sentence_matching import SentenceMatch, SentenceMatcher
 from memvault.reasoning.sentences.sentence_words import LIGHT, SentenceWords
+from memvault.search.scope import allowed_in
 from memvault.stores.vectors import VectorStore
 from memvault.vault.lines import bare_lines
 from memvault.vault.readable import readable, sentences
@@ -119,6 +120,7 @@ class Critic:
         focal: Sequence[str] = (),
         threshold: float = 0.5,
         exclude: str | None = None,
+        scope: Scope | None = None,
     ) -> tuple[list[Contradiction], Advice]:
         """The memories that contradict the reasoning, most certain first, each once.
 
@@ -126,34 +128,40 @@ class Critic:
             focal: ids of the memories to check against; empty for the whole vault.
             threshold: least confidence of a contradiction.
             exclude: id of a memory that is left out.
+            scope: the notes that may contradict, support or supersede.
 
         Raises:
             StoreUnavailable: the vector store does not answer.
         """
         statements = [readable(s) for s in sentences(reasoning)][:MAX_SENTENCES]
         strongest: dict[str, Contradiction] = {}
-        for contradiction in self._contradictions(statements, focal, exclude):
+        for contradiction in self._contradictions(statements, focal, exclude, scope):
             if contradiction.confidence < threshold:
                 continue
             earlier = strongest.get(contradiction.memory.id)
             if earlier is None or contradiction.confidence > earlier.confidence:
                 strongest[contradiction.memory.id] = contradiction
-        for key in set() if focal else self._matcher.superseded_by_others(strongest):
+        for key in set() if focal else self._superseded(strongest, scope):
             del strongest[key]  # a value that is known to be old
         ranked = sorted(strongest.values(), key=lambda c: (-c.confidence, c.memory.path))
         return ranked, self._advice(ranked)
 
-    def contradicted_by_new(self, text: str, exclude: str | None = None) -> list[Contradiction]:
+    def contradicted_by_new(
+        self, text: str, scope: Scope | None = None, exclude: str | None = None
+    ) -> list[Contradiction]:
         """The memories that contradict the first sentences of a text about to be written.
 
         Args:
+            scope: the notes that may contradict, support or supersede.
             exclude: id of the memory of which the text replaces a part.
 
         Raises:
             StoreUnavailable: the vector store does not answer.
         """
         opening = _first_sentences(text)
-        return self.critique(opening, exclude=exclude)[0][:MAX_CONTRADICTED] if opening else []
+        if not opening:
+            return []
+        return self.critique(opening, exclude=exclude, scope=scope)[0][:MAX_CONTRADICTED]
 
     def related_to_new(self, text: str, scope: Scope | None = None) -> list[Memory]:
         """The memories most related to the first sentences of a text about to be written.
@@ -168,14 +176,18 @@ class Critic:
         return [hit.memory for hit in hits if hit.relevance >= MIN_RELEVANCE]
 
     def _contradictions(
-        self, statements: Sequence[str], focal: Sequence[str], exclude: str | None
+        self,
+        statements: Sequence[str],
+        focal: Sequence[str],
+        exclude: str | None,
+        scope: Scope | None,
     ) -> Iterator[Contradiction]:
         """The contradictions of each sentence of the reasoning that no memory supports."""
         focal_hits, focal_passages = self._hits_of(focal), self._passages(focal)
         reasoning = ClaimSource("", "", "", kind="session")
         for sentence in statements:
-            found = [] if focal else self._find(sentence, MEMORIES_PER_SENTENCE, None)
-            left_out = self._matcher.superseded_by_others([hit.memory.id for hit in found])
+            found = [] if focal else self._find(sentence, MEMORIES_PER_SENTENCE, scope)
+            left_out = self._superseded([hit.memory.id for hit in found], scope)
             left_out |= {exclude} if exclude is not None else set()
             hits = [hit for hit in (*focal_hits, *found) if hit.memory.id not in left_out]
             yield from _still_stated(sentence, hits)
@@ -190,7 +202,7 @@ class Critic:
                 replace(c, asserted=True) for c in claims_of(sentence, reasoning, self._find_names)
             ]
             passages = focal_passages if focal else [_passage(hit) for hit in hits]
-            noted = self._claims_in(passages, claims, anywhere=not focal)
+            noted = self._claims_in(passages, claims, scope, anywhere=not focal)
             noted = [claim for claim in noted if claim.source.note_id != exclude]
             for claim in claims:
                 yield from self._differing_values(claim, noted)
@@ -214,6 +226,10 @@ class Critic:
         words = SentenceWords(part, self._find_names).words.get("word", {})
         return any(word[0].islower() for key, word in words.items() if key not in LIGHT)
 
+    def _superseded(self, ids: Collection[str], scope: Scope | None) -> set[str]:
+        """Those of these memories that another one in the scope supersedes."""
+        return self._matcher.superseded_by_others(ids, allowed_in(scope, self._memory_of))
+
     # -- the memories to compare ---------------------------------------------------------------
 
     def _hits_of(self, ids: Sequence[str]) -> list[Hit]:
@@ -234,17 +250,22 @@ class Critic:
         ]
 
     def _claims_in(
-        self, passages: Sequence[_Passage], claims: Sequence[Claim], *, anywhere: bool
+        self,
+        passages: Sequence[_Passage],
+        claims: Sequence[Claim],
+        scope: Scope | None,
+        *,
+        anywhere: bool,
     ) -> list[Claim]:
         """The claims about the same attributes in these passages.
 
         Args:
-            anywhere: include claims of other notes.
+            anywhere: include claims of other notes in the scope.
         """
         if not claims:
             return []
         attribute_stems = frozenset(stem for claim in claims for stem in claim.attribute)
-        noted = self._verifier.witnesses(claims) if anywhere else []
+        noted = self._verifier.witnesses(claims, scope) if anywhere else []
         for passage in passages:
             noted += self._verifier.claims_of_passage(passage.text, passage.source, attribute_stems)
             noted += self._verifier.claims_of_properties(passage.memory, attribute_stems)

@@ -10,7 +10,7 @@ stated relations, not an embedding.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
 from memvault.model.graph import (
@@ -38,26 +38,38 @@ def entailment_cones(
     ids: Sequence[str],
     edges: GraphView,
     memory_of: MemoryOf,
+    allowed: Callable[[str], bool] = lambda _: True,
 ) -> tuple[EntailmentCone, ...]:
     """The cone of each of these memories that has one, at most `MAX_ENTRIES` entries each way."""
-    cones = (entailment_cone(key, edges, memory_of(key), MAX_ENTRIES) for key in ids)
+    cones = (entailment_cone(key, edges, memory_of(key), MAX_ENTRIES, allowed) for key in ids)
     return tuple(cone for cone in cones if cone.general or cone.special)
 
 
 def entailment_cone(
-    node_id: str, edges: GraphView, memory: Memory | None, limit: int
+    node_id: str,
+    edges: GraphView,
+    memory: Memory | None,
+    limit: int,
+    allowed: Callable[[str], bool] = lambda _: True,
 ) -> EntailmentCone:
-    """The cone of a node, at most ``limit`` entries each way; memory is None for an entity."""
+    """The cone of a node, at most ``limit`` entries each way.
+
+    Args:
+        memory: None for an entity.
+        allowed: nodes for which it is false are left out.
+    """
     general: dict[str, Related] = {}
     special: dict[str, Related] = {}
-    for edge in islice(edges.of(node_id), MAX_EDGES):
+    touching = (e for e in edges.of(node_id) if allowed(e.source) and allowed(e.target))
+    for edge in islice(touching, MAX_EDGES):
         _add_related(node_id, edge, edges, general, special)
     if memory is not None:
         for related in _above_in_folders(memory, edges):
-            general.setdefault(related.node.id, related)
+            if allowed(related.node.id):
+                general.setdefault(related.node.id, related)
         for related in _above_in_tags(memory, edges):
             general.setdefault(related.node.id, related)
-        for related in _below_in_folder(memory, edges, limit):
+        for related in _below_in_folder(memory, edges, limit, allowed):
             special.setdefault(related.node.id, related)
     # Nodes stated in both directions are neither more general nor more specific.
     unordered = general.keys() & special.keys() | {node_id}
@@ -117,10 +129,12 @@ def _above_in_folders(memory: Memory, edges: GraphView) -> Iterator[Related]:
         folder = folder_of(folder)
 
 
-def _below_in_folder(memory: Memory, edges: GraphView, limit: int) -> Iterator[Related]:
+def _below_in_folder(
+    memory: Memory, edges: GraphView, limit: int, allowed: Callable[[str], bool]
+) -> Iterator[Related]:
     for folder in (folder_of(memory.path), memory.path.removesuffix(".md")):
         if folder and folder_note(folder, edges) == memory.id:
-            for below in edges.notes_in(folder, limit + 1):
+            for below in edges.notes_in(folder, limit + 1, allowed):
                 if below != memory.id:
                     yield Related(node_ref(below, edges), f"in its folder {folder}")
 

@@ -6,13 +6,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
 from memvault.model.memory import Memory, MemoryOf
-from memvault.model.search import (
-    Aspect,
-    Conflict,
-    ConflictSide,
-    EntailmentCone,
-    Insights,
-)
+from memvault.model.search import Aspect, Conflict, ConflictSide, Insights
 from memvault.reasoning.causal import causal_links
 from memvault.reasoning.conflicts import conflicts
 from memvault.reasoning.entailment import entailment_cones
@@ -49,37 +43,21 @@ def insights(
     Raises:
         StoreUnavailable, GraphQueryError: the graph does not answer.
     """
-    links = causal_links(ids, edges) if "causal_links" in aspects else ()
-    cones = entailment_cones(ids, edges, memory_of) if "entailment_cones" in aspects else ()
-    found = conflicts(ids, edges, memory_of) if "conflicts" in aspects else ()
+    links = causal_links(ids, edges, allowed) if "causal_links" in aspects else ()
+    cones = (
+        entailment_cones(ids, edges, memory_of, allowed) if "entailment_cones" in aspects else ()
+    )
+    found = conflicts(ids, edges, memory_of, allowed=allowed) if "conflicts" in aspects else ()
     around = (
         ((key, neighbours(key, edges, limit=near, allowed=allowed)) for key in ids)
         if "neighborhood" in aspects
         else ()
     )
-    allowed_cones = (
-        EntailmentCone(
-            cone.memory_id,
-            tuple(related for related in cone.general if allowed(related.node.id)),
-            tuple(related for related in cone.special if allowed(related.node.id)),
-        )
-        for cone in cones
-    )
     return Insights(
-        causal_links=tuple(
-            link
-            for link in links
-            if all(
-                map(allowed, (link.cause.id, link.effect.id, edges.note_at(link.source.path) or ""))
-            )
-        ),
-        entailment_cones=tuple(cone for cone in allowed_cones if cone.general or cone.special),
+        causal_links=links,
+        entailment_cones=cones,
         neighborhood={key: near_nodes for key, near_nodes in around if near_nodes},
-        conflicts=tuple(
-            _with_texts(conflict, memory_of, lead_of)
-            for conflict in found
-            if all(allowed(side.node.id) for side in conflict.sides)
-        ),
+        conflicts=tuple(_with_texts(conflict, memory_of, lead_of) for conflict in found),
     )
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from memvault.model.graph import GraphEdge
 from memvault.model.search import Neighbour
@@ -79,18 +80,21 @@ def _walk(
             path_weight = 1.0
             if via != node_id:
                 path_weight = reached[via].weight / math.log2(1 + len(touching))
-            for edge in touching[: MAX_FIRST_EDGES if via == node_id else MAX_FURTHER_EDGES]:
-                end = edge.target if edge.source == via else edge.source
+            followed = (e for e in touching if allowed(_other_end(e, via)))
+            for edge in islice(followed, MAX_FIRST_EDGES if via == node_id else MAX_FURTHER_EDGES):
+                end = _other_end(edge, via)
                 weight = round(path_weight * edge.effective_weight(), DIGITS)
                 former = reached.get(end)
                 if end == node_id or (former is not None and former.weight >= weight):
-                    continue
-                if not allowed(end):
                     continue
                 reached[end] = _Reached(weight, distance, edge, via)
                 improved.add(end)
         frontier = sorted(improved, key=lambda key: (-reached[key].weight, key))[:MAX_FRONTIER]
     return reached
+
+
+def _other_end(edge: GraphEdge, node_id: str) -> str:
+    return edge.target if edge.source == node_id else edge.source
 
 
 def _neighbour(key: str, path: _Reached, relevance: float, edges: GraphView) -> Neighbour | None:

@@ -23,9 +23,11 @@ from memvault.model.search import FoundBy, Hit
 from memvault.model.verification import Status, Verification
 from memvault.search.context.properties import relevant_properties
 from memvault.text.stems import stems
+from memvault.text.words import name_key
 
 Features = npt.NDArray[np.float64]
 MAX_UNVERIFIED = 0.69  # confidence of a claim that nobody confirms (FR-46)
+MIN_TITLE_CONFIDENCE = 0.05  # of a note that has only a title, to be shown for it
 _MAX_ODDS = 30.0  # e**30 is close to the largest odds of a float
 
 
@@ -153,3 +155,10 @@ def confidence(chance: float, verification: Verification) -> float:
     if verification.by_person and not verification.marked and not verification.confirmed_by:
         return 1.0 - (1.0 - chance) ** 2 if verification.answers else chance
     return 1.0 if verification.answers else (1.0 + chance) / 2.0
+
+
+def is_unrelated_title(hit: Hit) -> bool:
+    """Whether a note was found by its title, has nothing but that, and hardly answers by it."""
+    has_text = bool(hit.memory.properties) or name_key(hit.text) != name_key(hit.memory.title)
+    is_unlikely = hit.confidence < MIN_TITLE_CONFIDENCE
+    return hit.found_by is FoundBy.TEXT and is_unlikely and not has_text

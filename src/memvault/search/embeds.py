@@ -45,9 +45,15 @@ class Embeds:
         self._stated_by = stated_by
         self._resolve = resolve
 
-    def of(self, memory: Memory, excerpt: str, lines: LineRange) -> list[Embed]:
+    def of(
+        self,
+        memory: Memory,
+        excerpt: str,
+        lines: LineRange,
+        allowed: Callable[[str], bool] = lambda _: True,
+    ) -> list[Embed]:
         """The embedded parts in a note's excerpt from these lines, in its order, without those that
-        cannot be read now."""
+        cannot be read now and those of notes at paths for which ``allowed`` is false."""
         with suppress(MemvaultError):
             if any(
                 edge.origin is EdgeOrigin.EMBED and lines.first <= edge.line <= lines.last
@@ -57,16 +63,16 @@ class Embeds:
                 embeds = (link for link in links if link.style is LinkStyle.EMBED)
                 shown_embeds = (link for link in embeds if lines.first <= link.line <= lines.last)
                 parts = (
-                    self._part(link, memory.path)
+                    self._part(link, memory.path, allowed)
                     for link in shown_embeds
                     if link.sentence in excerpt
                 )
                 return list(islice(filter(None, parts), MAX_PARTS))
         return []
 
-    def _part(self, link: Link, source: str) -> Embed | None:
+    def _part(self, link: Link, source: str, allowed: Callable[[str], bool]) -> Embed | None:
         path = self._resolve(link.target, source)
-        if path is None or path == source:
+        if path is None or path == source or not allowed(path):
             return None
         blocks = parse_note(path, self._read(path)).blocks
         embedded = [block for block in blocks if _is_in(block, link.subpath)]

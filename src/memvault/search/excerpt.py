@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -12,18 +12,22 @@ import numpy as np
 from memvault.model.memory import Memory
 from memvault.model.note import LineRange
 from memvault.model.search import Hit
-from memvault.search.claimed_properties import lines_with_writers
 from memvault.search.context.number_questions import is_answered_with_digits
-from memvault.search.context.outline import Code, Floats, Outline, Outlines
-from memvault.search.context.properties import PropertyChooser, first_properties, named_properties
+from memvault.search.context.outline import Code, Floats, Outline, Outlines, Statement
+from memvault.search.context.properties import (
+    PropertyChooser,
+    first_properties,
+    lines_with_writers,
+    named_properties,
+)
 from memvault.search.context.scoring import Scores, are_of_time, scores
 from memvault.search.context.sentence_arrays import Layout
-from memvault.search.excerpt_text import CUT, cut_at_word, text_of_excerpt
 from memvault.search.single_questions import questions_in
 from memvault.search.times.question_time import QuestionTime
 from memvault.search.times.time_spans import Calendar
 from memvault.text.encoders.embedding import Embedder
 
+CUT = "…"
 _ByQuestion = Sequence[Floats]  # the scores of the sentences, (n,), for each question
 UNNAMED_DIVISOR = 4  # a quarter of an excerpt at most is for properties that nobody asked for
 READ_WHOLE = 10  # notes whose every sentence is compared; of later ones only the passage found
@@ -328,3 +332,53 @@ def _add_code(code: dict[Code, int], outline: Outline, chosen: Sequence[int], ro
             code[piece] = place
             added_bytes += size
     return added_bytes
+
+
+def text_of_excerpt(
+    title: str, statements: Sequence[Statement], chosen: Sequence[int], code: Mapping[Code, int]
+) -> str:
+    """The chosen sentences as they follow each other in the note."""
+    headings = {statements[place].heading for place in chosen}
+    text = CUT + " " if any(statement.shown for statement in statements[: chosen[0]]) else ""
+    for position, place in enumerate(chosen):
+        statement = statements[place]
+        previous = statements[chosen[position - 1]] if position else None
+        if len(headings) > 1 and (previous is None or previous.heading != statement.heading):
+            text = f"{text.rstrip()}\n{_heading(title, statement.heading)}\n".lstrip("\n")
+        pieces = sorted(
+            (piece for piece, piece_place in code.items() if piece_place == place),
+            key=lambda piece: piece.lines,
+        )
+        for piece in pieces:
+            if piece.lead != place:
+                text = f"{text.rstrip()}\n{piece.fenced}\n".lstrip("\n")
+        text += statement.shown
+        for piece in pieces:
+            if piece.lead == place:
+                text += f"\n{piece.fenced}"
+        text += _gap(
+            statements, place, chosen[position + 1] if position + 1 < len(chosen) else None
+        )
+    return text.strip()
+
+
+def _heading(title: str, heading: Sequence[str]) -> str:
+    path = heading[1:] if heading and heading[0].casefold() == title.casefold() else heading
+    return f"[{' > '.join(path) or title}]"
+
+
+def _gap(statements: Sequence[Statement], place: int, following: int | None) -> str:
+    """The text between a sentence and the next one that is shown."""
+    skipped = any(statement.shown for statement in statements[place + 1 : following])
+    mark = f" {CUT}" if skipped else ""
+    if following is None:
+        return mark
+    is_new_line = statements[following].lines.first > statements[place].lines.last
+    return mark + ("\n" if is_new_line else " ")
+
+
+def cut_at_word(text: str, limit: int) -> str:
+    """At most ``limit`` bytes of a text, cut after a word if one ends in their second half."""
+    head = text.strip().encode()[:limit].decode(errors="ignore")
+    word = max(head.rfind(" "), head.rfind("\n"))
+    return (head[:word] if word >= len(head) // 2 else head).rstrip()

@@ -18,7 +18,7 @@ from memvault.model.memory import DEFAULT_IMPORTANCE, Memory, balanced_importanc
 from memvault.model.note import Chunk, ChunkSize, Vector
 from memvault.model.search import ChunkHit, FoundBy, Hit, Scope
 from memvault.search.fusion import Fused, FusionSettings, ScoreList, SharedPart, best_first
-from memvault.search.named_notes import QuestionNames
+from memvault.search.question_names import QuestionNames
 from memvault.search.task_words import task_words
 from memvault.search.vocabulary import Vocabulary
 from memvault.stores.vectors import VectorStore, bm25

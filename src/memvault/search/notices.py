@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from memvault.model.search import Hit, Mode
-from memvault.search.claimed_properties import withheld_keys
+from memvault.search.context.properties import withheld_keys
 from memvault.search.lists.general_questions import asks_for_all, stems_by_language
 from memvault.search.modes import ModePlan
 from memvault.search.question_languages import is_name_in

@@ -26,11 +26,11 @@ from memvault.search.calibration import (
     CONCERNS,
     confidence,
     features,
+    is_unrelated_title,
     text_with_properties,
 )
 from memvault.search.candidates import BEST_NOTES, CandidateFinder
 from memvault.search.modes import PLANS, Floats32, detect_mode, diverse
-from memvault.search.named_notes import is_unrelated_title
 from memvault.search.notices import (
     UNSURE,
     incomplete_list_notice,
@@ -47,11 +47,11 @@ from memvault.search.order import (
     superseding_first,
     verified_first,
 )
+from memvault.search.question_names import SHARE_ANSWERED, unseen_names
 from memvault.search.relations.relation_search import MAX_HOPS
 from memvault.search.request import Candidates, MemoryFilter, SearchRequest
 from memvault.search.scope import MemoryLookup, in_scope
 from memvault.search.times.question_time import asks_for_newest
-from memvault.search.unseen_names import SHARE_ANSWERED, unseen_names
 from memvault.stores.open import Stores
 from memvault.text.encoders.embedding import Embedder
 

@@ -66,6 +66,27 @@ def in_scope(memory: Memory, scope: Scope | None) -> bool:
     return not elsewhere and (scope.filters is None or _passes(memory, scope.filters))
 
 
+def allowed_in(
+    scope: Scope | None, memory_of: Callable[[str], Memory | None]
+) -> Callable[[str], bool]:
+    """A test of ids or paths: true unless they are of a memory outside the scope. Entities and
+    files are in every scope."""
+    if scope is None or scope == Scope():
+        return lambda _: True
+
+    def is_allowed(key: str) -> bool:
+        memory = memory_of(key)
+        return memory is None or in_scope(memory, scope)
+
+    return is_allowed
+
+
+def without_filters(scope: Scope | None) -> Scope | None:
+    """The scope without its filters: a note that cannot answer may still confirm, contradict or
+    explain, but not if it is of another project."""
+    return Scope(project=scope.project) if scope is not None else None
+
+
 def all_in_scope(memories: MemoryLookup, scope: Scope | None) -> Iterator[Memory]:
     """The memories in a scope, listed only when iterated: most questions use none."""
     for memory in memories.all():

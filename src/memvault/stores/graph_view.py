@@ -117,11 +117,13 @@ class GraphView:
         with self._loaded_lock():
             return self._id_at.get(path.casefold())
 
-    def notes_in(self, folder: str, limit: int) -> list[str]:
-        """Ids of at most ``limit`` notes directly in a folder, ordered by path."""
+    def notes_in(
+        self, folder: str, limit: int, allowed: Callable[[str], bool] = lambda _: True
+    ) -> list[str]:
+        """Ids of at most ``limit`` allowed notes directly in a folder, ordered by path."""
         with self._loaded_lock():
-            ids = self._in_folder.get(folder, set())
-            return nsmallest(limit, ids, key=lambda node_id: self._nodes[node_id].path or "")
+            paths = {key: self._nodes[key].path or "" for key in self._in_folder.get(folder, ())}
+        return nsmallest(limit, filter(allowed, paths), key=paths.__getitem__)
 
     # -- keeping it current ---------------------------------------------------------------------
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 from urllib.parse import quote, unquote
 
 from memvault.model.note import Link, LinkStyle, ParsedNote
-from memvault.vault.frontmatter.quotes import NO_QUOTES, YamlQuotes
 from memvault.vault.frontmatter.read import read_frontmatter
+from memvault.vault.frontmatter.yaml_text import NO_QUOTES, YamlQuotes
 from memvault.vault.lines import lines_of, note_text
 from memvault.vault.links import without_suffix
 from memvault.vault.markdown import parse_markdown

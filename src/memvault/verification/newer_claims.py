@@ -15,8 +15,8 @@ from typing import NamedTuple
 
 from memvault.model.memory import Memory
 from memvault.model.months import MONTHS
-from memvault.model.newer_claim import NewerClaim
 from memvault.model.search import Hit
+from memvault.model.verification import NewerClaim
 from memvault.search.property_text import shown_value, words_of_key
 from memvault.search.times.time_patterns import WEEKDAYS
 from memvault.text.words import letter_runs

@@ -16,7 +16,7 @@ from memvault.model.memory import Memory, MemoryOf
 from memvault.model.note import ChunkSize, LineRange
 from memvault.model.search import Conflict, Hit, Scope
 from memvault.model.verification import ConflictKind, Evidence, Status, Verification
-from memvault.search.scope import in_scope
+from memvault.search.scope import in_scope, without_filters
 from memvault.stores.vectors import VectorStore
 from memvault.text.name_matcher import NameMatcher
 from memvault.verification.agreement import Verdict, compare, day_of_claim
@@ -90,7 +90,7 @@ class Verifier:
         claims = [claim for hit_claims in answers for claim in hit_claims]
         pool = self.witnesses(claims, scope) if claims else []
         pool += claims
-        opposed = self._opposing_evidence([hit.memory.id for hit in hits], _project_only(scope))
+        opposed = self._opposing_evidence([hit.memory.id for hit in hits], without_filters(scope))
         verdicts = [
             self._verdict(hit.memory, hit_claims, pool, opposed.get(hit.memory.id, ()), hit.lines)
             for hit, hit_claims in zip(hits, answers, strict=True)
@@ -190,7 +190,7 @@ class Verifier:
         """The claims in the rest of the vault about the attributes and subjects of these claims."""
         attribute_stems = frozenset(stem for claim in claims for stem in claim.attribute)
         witnesses: list[Claim] = []
-        project = _project_only(scope)
+        project = without_filters(scope)
         for note_id in {key for claim in claims for key in claim.subjects}:
             memory = self._memory_of(note_id)
             if memory is not None and in_scope(memory, project):
@@ -292,11 +292,6 @@ class Verifier:
         if claims:
             return all(self._evidence.origin(claim).is_person for claim in claims)
         return provenance.is_mixed and not provenance.covers(lines)
-
-
-def _project_only(scope: Scope | None) -> Scope | None:
-    """The scope without its filters, by which notes may answer but not testify."""
-    return Scope(project=scope.project) if scope is not None else None
 
 
 def _without_undated_copies(claims: Sequence[Claim]) -> list[Claim]:

@@ -24,15 +24,17 @@ from memvault.reasoning.bayes.inference import posterior
 from memvault.reasoning.bayes.influence_graph import InfluenceGraph, influence_graph
 from memvault.reasoning.bayes.influences import Influence, Influences, Stated
 from memvault.reasoning.bayes.network import FALSE, TRUE, Network, reachable
-from memvault.reasoning.bayes.probability_answer import EvidenceUsed, Outcome, ProbabilityResult
-from memvault.reasoning.bayes.probability_question import (
+from memvault.reasoning.bayes.probability import (
+    EvidenceUsed,
+    Outcome,
     ParsedQuestion,
     ProbabilityQuery,
+    ProbabilityResult,
     Truths,
     read_question,
 )
 from memvault.reasoning.bayes.source_weights import moment_of, wilson
-from memvault.search.scope import in_scope
+from memvault.search.scope import allowed_in
 from memvault.stores.graph_view import GraphView, node_ref
 from memvault.verification.claims.claim_sources import origin_of_claim
 from memvault.verification.claims.claims import Claim
@@ -323,11 +325,7 @@ class Reasoner:
         return Influences(self._edges, self._memory_of, latest, self._settings.half_life_days)
 
     def allowed(self, scope: Scope | None) -> Callable[[str], bool]:
-        def is_allowed(key: str) -> bool:
-            memory = self._memory_of(key)
-            return memory is None or in_scope(memory, scope)
-
-        return is_allowed
+        return allowed_in(scope, self._memory_of)
 
     def name_of(self, key: str) -> str:
         return node_ref(key, self._edges).name or key

@@ -16,7 +16,6 @@ from enum import StrEnum
 from itertools import chain
 
 from memvault.model.note import Embed
-from memvault.reasoning.sentences.name_differences import other_name, other_subjects
 from memvault.reasoning.sentences.sentence_words import (
     COMPARING,
     KINDS,
@@ -27,7 +26,13 @@ from memvault.reasoning.sentences.sentence_words import (
 )
 from memvault.reasoning.sentences.value_differences import compare_values
 from memvault.reasoning.sentences.value_placement import misplaced_value
-from memvault.reasoning.sentences.word_differences import is_reversed, opposite_word, other_word
+from memvault.reasoning.sentences.word_differences import (
+    is_reversed,
+    opposite_word,
+    other_name,
+    other_subjects,
+    other_word,
+)
 from memvault.reasoning.sentences.word_overlap import Difference, WordOverlap, is_derived
 from memvault.verification.claims.claim_stems import canonical_stem, stems_of
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -82,11 +82,16 @@ class SentenceMatcher:
                         best = SentenceMatch(alignment, hit.memory, sentence.lines, sentence.quoted)
         return best
 
-    def superseded_by_others(self, ids: Collection[str]) -> set[str]:
-        """Those of these memories that others supersede."""
-        stated = stated_conflicts(self._view, ids)
-        superseded = {c.sides[1].node.id for c in stated if c.kind is ConflictKind.SUPERSESSION}
-        return superseded.intersection(ids)
+    def superseded_by_others(
+        self, ids: Collection[str], allowed: Callable[[str], bool]
+    ) -> set[str]:
+        """Those of these memories that a node for which ``allowed`` is true supersedes."""
+        superseded = set()
+        for conflict in stated_conflicts(self._view, ids):
+            new, old = (side.node.id for side in conflict.sides)
+            if conflict.kind is ConflictKind.SUPERSESSION and old in ids and allowed(new):
+                superseded.add(old)
+        return superseded
 
     def _linked(self, memory: Memory) -> Mapping[int, Sequence[str]]:
         """The names of the link targets on each line of a note."""

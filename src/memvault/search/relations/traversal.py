@@ -15,9 +15,16 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from memvault.search.relations.lexicon import WRONG_KIND
-from memvault.search.relations.phrase_fit import PhraseFit
 from memvault.search.relations.question import Phrase
-from memvault.search.relations.step_graph import NO_DAY, Flags, Floats32, Ints, Places, StepGraph
+from memvault.search.relations.step_graph import (
+    NO_DAY,
+    Flags,
+    Floats32,
+    Ints,
+    PhraseFit,
+    Places,
+    StepGraph,
+)
 from memvault.search.times.time_spans import Span
 
 # A step of a chain: the number of an edge, or -1 - k for the k-th value that a note states.

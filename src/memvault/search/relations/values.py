@@ -14,9 +14,8 @@ import numpy as np
 
 from memvault.model.note import Chunk, LineRange
 from memvault.search.relations.edge_templates import Value, values_in
-from memvault.search.relations.phrase_fit import LOCAL_SHARE, SHARED
 from memvault.search.relations.question import Phrase
-from memvault.search.relations.step_graph import StepGraph
+from memvault.search.relations.step_graph import LOCAL_SHARE, SHARED, StepGraph
 from memvault.stores.vectors import VectorStore
 from memvault.text.phrase_vectors import PhraseVectors
 from memvault.text.stems import stems

@@ -26,7 +26,7 @@ from memvault.text.encoders.model_files import ModelMeta, Window, read_meta
 _Hints = tuple[tuple[str, str], ...]
 _STREAMS = 2
 # Texts are padded to a multiple of this many tokens: other lengths are rounded differently on some
-# processors, so that a text's vector would depend on the longest text beside it. Besides, OpenVINO
+# processors, so that a text's vector would depend on the longest text next to it. Also, OpenVINO
 # prepares its kernels again for each new length, which takes as long as a query.
 _PADDED_TO = 16
 # Group size for 8-bit activations of layers with 8-bit weights; 32 keeps a cosine of 0.9998 to the

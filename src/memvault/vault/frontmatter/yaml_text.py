@@ -1,4 +1,4 @@
-"""Finds the entries of a YAML header, and writes values that YAML 1.1 and 1.2 read alike."""
+"""Finds entries and quotes of a YAML header, and writes values that YAML 1.1 and 1.2 read alike."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import math
 import re
 from collections.abc import Iterator
 from datetime import date, datetime
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 import yaml
 from yaml.events import (
@@ -25,6 +25,7 @@ from yaml.events import (
 from memvault.model.errors import InvalidParams, MalformedFrontmatter
 from memvault.vault.frontmatter.read import WrittenNumber, is_deep, line_and_reason
 
+_OPENING = re.compile(r"(?:^|[:\[{,-])[ \t]*\Z")
 _COLON = re.compile(r"\s*:")
 _STARTS = (MappingStartEvent, SequenceStartEvent)
 _ENDS = (MappingEndEvent, SequenceEndEvent)
@@ -252,3 +253,38 @@ def _string_text(text: str) -> str:
 
 def _escaped(match: re.Match[str]) -> str:
     return f"\\u{ord(match[0]):04x}"
+
+
+class YamlQuotes(NamedTuple):
+    """The quote character around a text; "" for none."""
+
+    mark: str
+
+    @classmethod
+    def before(cls, text: str) -> Self:
+        """The quotes that are open at the end of this text, which begins anywhere in the YAML."""
+        line = re.split(r"[\r\n]", text)[-1]
+        mark, at = "", 0
+        while at < len(line):
+            char = line[at]
+            if not mark and char in "'\"" and _OPENING.search(line[:at]):
+                mark = char
+            elif (mark == '"' and char == "\\") or (mark == "'" and line.startswith("''", at)):
+                at += 1
+            elif char == mark:
+                mark = ""
+            at += 1
+        return cls(mark)
+
+    def escaped(self, text: str) -> str:
+        if self.mark == "'":
+            return text.replace("'", "''")
+        return re.sub(r'(["\\])', r"\\\1", text) if self.mark else text
+
+    def unescaped(self, text: str) -> str:
+        if self.mark == "'":
+            return text.replace("''", "'")
+        return re.sub(r'\\(["\\])', r"\1", text) if self.mark else text
+
+
+NO_QUOTES = YamlQuotes("")

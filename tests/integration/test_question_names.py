@@ -10,8 +10,8 @@ import pytest
 
 from indexer.indexer import Indexer
 from memvault.model.memory import Lifecycle, Memory
-from memvault.search.named_notes import QuestionNames
 from memvault.search.pipeline import Searcher
+from memvault.search.question_names import QuestionNames
 from memvault.text.encoders.embedding import Embedder
 from tests.integration.searching import searcher_over
 

@@ -1,4 +1,4 @@
-"""Questions about probability, and how their text is parsed."""
+"""Questions about probability, how their text is parsed, and their answers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from memvault.model.search import Scope
+from memvault.model.note import LineRange
+from memvault.model.search import NodeRef, Scope
 
 Truths = Mapping[str, bool]  # by node id
 
@@ -81,3 +82,49 @@ def read_question(text: str) -> ParsedQuestion:
         conditions.append(Condition(match["clause"].strip(), not denied, is_intervention))
     rest = _CONDITION.sub(" ", text).strip(" ,;?.") if conditions else text
     return ParsedQuestion(rest, tuple(conditions), _ASKS_CHANCE.search(rest) is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A possible answer; ``low`` and ``high`` are the 95% interval of its probability."""
+
+    value: str
+    probability: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceUsed:
+    """A statement that informs the answer.
+
+    Attributes:
+        bearing: what it states, in words.
+        weight: in ordinary sources.
+        lines: None if it is the whole note.
+    """
+
+    memory_id: str
+    title: str
+    path: str
+    bearing: str
+    weight: float
+    lines: LineRange | None = None
+    sentence: str = ""
+    origin: str | None = None  # who stated a value
+
+
+@dataclass(frozen=True, slots=True)
+class ProbabilityResult:
+    """The outcomes, most probable first; empty if no note concerns the question.
+
+    ``approximate`` means that the probabilities come from samples.
+    """
+
+    target: str
+    outcomes: tuple[Outcome, ...] = ()
+    evidence: tuple[EvidenceUsed, ...] = ()
+    given: tuple[tuple[NodeRef, bool], ...] = ()
+    done: tuple[tuple[NodeRef, bool], ...] = ()
+    approximate: bool = False
+    notice: str | None = None
