@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from memvault.model.note import Link, LinkStyle, ParsedNote, Tag
-from memvault.vault.documents import PDF, parse_pages
+from memvault.vault.documents import PDF, is_canvas, is_unread_canvas, parse_pages
 from memvault.vault.frontmatter.fences import match_frontmatter
 from memvault.vault.frontmatter.read import Frontmatter, is_malformed, read_frontmatter, strings_of
 from memvault.vault.logseq import link_names, page_name
@@ -97,6 +97,8 @@ def parse_note(path: str, data: bytes, *, max_bytes: int = MAX_NOTE_BYTES) -> Pa
     text, warnings = decode(data, max_bytes)
     if path.lower().endswith(PDF):
         return _parsed_pdf(path, text, content_hash(data), warnings)
+    if is_canvas(path) and is_unread_canvas(text):
+        warnings += ("the canvas is damaged: its JSON cannot be read, so only its name is indexed",)
     frontmatter = read_frontmatter(text)
     warnings += _repeated_keys(frontmatter)
     if _UNCLOSED.match(text) and match_frontmatter(text) is None:
