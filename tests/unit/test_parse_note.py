@@ -73,6 +73,14 @@ def test_lines_stay_true_behind_comments_code_and_tags_over_several_lines() -> N
     assert note.blocks[0].sentences[-1].text.startswith("F")
 
 
+def test_a_weekday_is_no_title_of_a_note_that_is_named_by_its_day() -> None:
+    note = parse_note("Daily/2026-11-26.md", b"# Thursday\n\nRain.\n")
+    assert note.title == "2026-11-26"
+    assert note.blocks[0].heading == ("Thursday",)
+    assert parse_note("2026-11-26.md", b"# A wet day\n").title == "A wet day"
+    assert parse_note("Plans.md", b"# Thursday\n").title == "Thursday"
+
+
 @pytest.mark.parametrize(
     ("line", "text", "anchor"),
     [
