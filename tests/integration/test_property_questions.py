@@ -465,6 +465,20 @@ def test_a_folder_or_a_tag_stands_for_a_type(
         assert {hit.memory.title for hit in found.hits[:2]} == {"Oxtail", "Bread"}, "a key, no tag"
 
 
+def test_the_persons_notes_in_projects_are_projects(
+    write: Callable[..., Path], indexer: Indexer, embedder: Embedder
+) -> None:
+    for title, status in {"Roof": "paused", "Pond": "active", "Shed": "paused"}.items():
+        write(f"Projects/{title}.md", f"---\nstatus: {status}\n---\nTwo people, some weekends.\n")
+    write("Log/Pump.md", "---\nproject: pond\nstatus: paused\n---\nToo dear.\n")
+    indexer.scan()
+    with searcher_over(indexer, embedder) as searcher:
+        found = searcher.search("Which projects are paused?")
+        assert {hit.memory.title for hit in found.hits[:2]} == {"Roof", "Shed"}
+        assert "2 notes have" in str(found.notice)
+        assert len(titles(searcher, "List all projects")) == 3
+
+
 def test_a_property_that_changes_changes_the_answer_of_the_same_searcher(
     write: Callable[..., Path], indexer: Indexer, searcher: Searcher
 ) -> None:

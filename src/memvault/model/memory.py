@@ -111,11 +111,14 @@ class Memory(BaseModel, frozen=True):
     @property
     def groups(self) -> frozenset[str]:
         """The names by which the note belongs with others, in small letters: its tags, and its
-        folder, without what sorts it, unless that only says its lifecycle or its day."""
+        folder, without what sorts it, unless that only says its lifecycle or its day. Notes of the
+        person's own that are directly in ``Projects/`` are projects."""
         folder = PurePosixPath(self.path).parent.name.casefold()
         name = _SORTED_BY.sub("", folder)
         tags = (tag.casefold() for tag in self.tags)
-        if not name or folder in FOLDER_LIFECYCLES or name[0].isdigit() or name in NAMED_MONTHS:
+        is_own = self.provenance.is_person or self.provenance.is_mixed
+        is_lifecycle = folder in FOLDER_LIFECYCLES and not (folder == "projects" and is_own)
+        if not name or is_lifecycle or name[0].isdigit() or name in NAMED_MONTHS:
             return frozenset(tags)
         return frozenset((name, *tags))
 
