@@ -127,6 +127,7 @@ def office(write: Callable[..., Path], indexer: Indexer, embedder: Embedder) -> 
         "Lena was there.\n\n- [ ] Lena: order the beams 📅 2031-05-02\n- [ ] Call the crane firm\n",
     )
     write("office/Snags.md", "- [ ] Lena: paint the door 📅 2031-05-01\n- [x] Lena: sand it\n")
+    write("boats/Attic.md", "- [ ] Clear out the boxes\n- [ ] Sell the piano\n")
     write("office/Lunch.md", "Lena still has to tell us where she wants to eat.\n")
     indexer.scan()
     with searcher_over(indexer, embedder) as one:
@@ -165,6 +166,10 @@ def test_the_largest_and_the_smallest_value_come_first(office: Searcher) -> None
 
 def test_open_tasks_of_a_person_come_first_the_first_due_first(office: Searcher) -> None:
     assert titles(office, "What does Lena still have to do?")[:2] == ["Snags", "Site visit"]
+
+
+def test_open_tasks_are_about_the_folder_that_their_note_is_in(office: Searcher) -> None:
+    assert titles(office, "Which tasks are open for the boats?")[0] == "Attic"
 
 
 def test_where_relations_are_to_be_explained_they_lead(office: Searcher) -> None:
