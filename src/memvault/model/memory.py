@@ -70,7 +70,7 @@ FOLDER_LIFECYCLES = {
 
 
 # Numbers and signs before a folder's name: "20 Projects", "10-19 Finance", "📁 Projects".
-_SORTED_BY = re.compile(r"^[\W_]*(?:\d{1,3}[\W_]+)*(?=[^\W\d_])")
+SORTED_BY = re.compile(r"^[\W_]*(?:\d{1,3}[\W_]+)*(?=[^\W\d_])")
 
 
 class Memory(BaseModel, frozen=True):
@@ -114,7 +114,7 @@ class Memory(BaseModel, frozen=True):
         folder, without what sorts it, unless that only says its lifecycle or its day. Notes of the
         person's own that are directly in ``Projects/`` are projects."""
         folder = PurePosixPath(self.path).parent.name.casefold()
-        name = _SORTED_BY.sub("", folder)
+        name = SORTED_BY.sub("", folder)
         tags = (tag.casefold() for tag in self.tags)
         is_own = self.provenance.is_person or self.provenance.is_mixed
         is_lifecycle = folder in FOLDER_LIFECYCLES and not (folder == "projects" and is_own)
