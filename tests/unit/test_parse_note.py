@@ -88,6 +88,8 @@ def test_a_weekday_is_no_title_of_a_note_that_is_named_by_its_day() -> None:
         ("## Set up {#setup .wide} ##", "Set up", "setup"),
         ("## Set up {: #setup }", "Set up", "setup"),
         ("Set up {#setup}\n---", "Set up", "setup"),
+        ("## Set up {#setup .wide lang=en}", "Set up", "setup"),
+        ("## Set up {#setup and call Ada}", "Set up {#setup and call Ada}", None),
         ("## The set {a, b}", "The set {a, b}", None),
         ("## {#setup}", "{#setup}", None),
         ("## Set {#x} up", "Set {#x} up", None),

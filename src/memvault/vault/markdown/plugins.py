@@ -197,8 +197,12 @@ def _strip_callout(token: Token) -> None:
     token.content = text
 
 
-# ``{#id}`` at the end of a heading, as Pandoc, Docusaurus and kramdown write it.
-_ANCHOR = re.compile(r"(?<=\S)[ \t]*\{:?[ \t]*#([^\s{}#]{1,100})(?:[ \t][^{}\n]*)?\}[ \t]*\Z")
+# ``{#id}`` at the end of a heading, as Pandoc, Docusaurus and kramdown write it, with classes and
+# attributes, but no other words: these are the person's.
+_ANCHOR = re.compile(
+    r"(?<=\S)[ \t]*\{:?[ \t]*#([\w.:-]{1,100})"
+    r"(?:[ \t]+(?:\.[\w-]+|[\w-]+=[\w\"'-]+))*[ \t]*\}[ \t]*\Z"
+)
 
 
 def split_anchor(heading: str) -> tuple[str, str | None]:
