@@ -79,6 +79,7 @@ def test_a_weekday_is_no_title_of_a_note_that_is_named_by_its_day() -> None:
     assert note.blocks[0].heading == ("Thursday",)
     assert parse_note("2026-11-26.md", b"# A wet day\n").title == "A wet day"
     assert parse_note("Plans.md", b"# Thursday\n").title == "Thursday"
+    assert parse_note("20261126.md", b"# Entropy\n").title == "Entropy", "an id"
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ _MAX_CONTROL_SHARE = 0.1
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _NEWLINE = re.compile(r"\r\n?")
 _UNCLOSED = re.compile(r"---[ \t]*\n[a-z][\w-]*:[ \t\n]")  # a rule, then a property
-_DAY = re.compile(r"\d{4}([-_.]?)\d{2}\1\d{2}")  # as the names of daily notes
+_DAY = re.compile(r"\d{4}([-_.])\d{2}\1\d{2}")  # as the names of daily notes
 _PLACEHOLDER = re.compile(r"\{\{|<%")  # of a template
 
 
