@@ -22,7 +22,7 @@ from markupsafe import Markup
 
 from memvault.text.diff import stretches
 from memvault.vault.markdown.formulas import formula_plugin
-from memvault.vault.markdown.plugins import tag_plugin
+from memvault.vault.markdown.plugins import anchor_plugin, tag_plugin
 from memvault.vault.markdown.wikilink import wikilink_plugin
 
 MAX_CHARS = 30_000  # that are rendered; a hostile note takes under a second
@@ -155,7 +155,7 @@ def _task_box(match: re.Match[str]) -> str:
 def _parser() -> MarkdownIt:
     md = MarkdownIt("commonmark", {"html": False, "breaks": True, "maxNesting": 30})
     md.enable(["table", "strikethrough"])
-    for plugin in (wikilink_plugin, tag_plugin, formula_plugin):
+    for plugin in (wikilink_plugin, tag_plugin, formula_plugin, anchor_plugin):
         plugin(md)
     md.core.ruler.after("block", "obsidian", _obsidian)
     md.validateLink = _any_link  # type: ignore[method-assign,assignment]

@@ -90,7 +90,7 @@ def _lines_by_day(memory: Memory, text: NoteText | None) -> dict[date, str]:
     line_by_day: dict[date, str] = {}
     for line in lines:
         english = with_english_dates(line)
-        for day in single_days(line, memory.moment.date()):
+        for day in single_days(line, memory.moment.date(), with_year=True):
             if re.search(rf"(?<!\d)(?:{day.year}|{day.year % 100:02})(?!\d)", english):
-                line_by_day.setdefault(day, line)
+                line_by_day.setdefault(day, line.rstrip(" |"))  # empty cells
     return line_by_day

@@ -16,7 +16,8 @@ NOTES = {
     "The sailing trip costs what ![[Money]] says.\n",
     "Charts.md": "Buoys are green.\n\nFrom Faro to Cadiz, then south. ^route\n\nReefs are marked.\n",
     "Lists.md": "# Lists\n\n## Shoes\n\nDeck shoes.\n\n## Bags\n\nTwo bags each.\n\n### Small\n\n"
-    "One with oilskins.\n\n## Food\n\nRice.\n",
+    "One with oilskins.\n\n## Food {#for-supper}\n\nRice.\n",
+    "Galley.md": "# Galley\n\nIn the galley we cook:\n![[Lists#for-supper]]\n",
 }
 
 
@@ -41,6 +42,12 @@ def test_a_block_and_a_section_are_shown_with_the_note_that_embeds_them(call: Ca
         {"path": "Lists.md", "lines": [9, 13], "text": "Two bags each. One with oilskins.",
          "origin": "person"},
     ]  # fmt: skip
+
+
+def test_a_heading_is_embedded_by_the_id_at_its_end(call: Caller) -> None:
+    nodes = call.ok("recall_memory", query="what do we cook in the galley?")["nodes"]
+    (galley,) = (node for node in nodes if node["title"] == "Galley")
+    assert [part["text"] for part in galley["embedded"]] == ["Rice."]
 
 
 def test_what_a_client_wrote_is_its_claim_in_what_embeds_it_and_nothing_on_money(

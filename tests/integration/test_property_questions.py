@@ -127,6 +127,7 @@ def office(write: Callable[..., Path], indexer: Indexer, embedder: Embedder) -> 
         "Lena was there.\n\n- [ ] Lena: order the beams 📅 2031-05-02\n- [ ] Call the crane firm\n",
     )
     write("office/Snags.md", "- [ ] Lena: paint the door 📅 2031-05-01\n- [x] Lena: sand it\n")
+    write("boats/Attic.md", "- [ ] Clear out the boxes\n- [ ] Sell the piano\n")
     write("office/Lunch.md", "Lena still has to tell us where she wants to eat.\n")
     indexer.scan()
     with searcher_over(indexer, embedder) as one:
@@ -165,6 +166,10 @@ def test_the_largest_and_the_smallest_value_come_first(office: Searcher) -> None
 
 def test_open_tasks_of_a_person_come_first_the_first_due_first(office: Searcher) -> None:
     assert titles(office, "What does Lena still have to do?")[:2] == ["Snags", "Site visit"]
+
+
+def test_open_tasks_are_about_the_folder_that_their_note_is_in(office: Searcher) -> None:
+    assert titles(office, "Which tasks are open for the boats?")[0] == "Attic"
 
 
 def test_where_relations_are_to_be_explained_they_lead(office: Searcher) -> None:
@@ -463,6 +468,20 @@ def test_a_folder_or_a_tag_stands_for_a_type(
         assert titles(searcher, "Which of my soups has the longest time?")[0] == "Oxtail"
         found = searcher.search("Which have a time of over 80 minutes?", allow_unverified=True)
         assert {hit.memory.title for hit in found.hits[:2]} == {"Oxtail", "Bread"}, "a key, no tag"
+
+
+def test_the_persons_notes_in_projects_are_projects(
+    write: Callable[..., Path], indexer: Indexer, embedder: Embedder
+) -> None:
+    for title, status in {"Roof": "paused", "Pond": "active", "Shed": "paused"}.items():
+        write(f"Projects/{title}.md", f"---\nstatus: {status}\n---\nTwo people, some weekends.\n")
+    write("Log/Pump.md", "---\nproject: pond\nstatus: paused\n---\nToo dear.\n")
+    indexer.scan()
+    with searcher_over(indexer, embedder) as searcher:
+        found = searcher.search("Which projects are paused?")
+        assert {hit.memory.title for hit in found.hits[:2]} == {"Roof", "Shed"}
+        assert "2 notes have" in str(found.notice)
+        assert len(titles(searcher, "List all projects")) == 3
 
 
 def test_a_property_that_changes_changes_the_answer_of_the_same_searcher(

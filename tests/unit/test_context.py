@@ -208,6 +208,25 @@ def test_of_a_day_that_is_past_all_that_its_note_says_comes_first(notes):
         assert sentence in context.text
 
 
+def test_what_is_latest_is_the_latest_row_of_a_log_that_is_about_it(notes):
+    rows = "".join(f"| 2025-0{month}-03 | {60 + month} |\n" for month in range(1, 9))
+    notes.add("Weight.md", f"# Weight\n\n| day | kilos |\n|---|---|\n{rows}| 2125-01-01 | 60 |\n")
+    days = "".join(f"## 0{month}.03.2025\n\nSwam {month} lengths.\n\n" for month in range(1, 9))
+    notes.add("Swimming.md", f"# Swimming\n\n{days}")
+    notes.add(
+        "House.md", "- 2025-03-01: the roof leaks at the chimney\n- 2025-05-02: oiled the door\n"
+    )
+    room = ContextBudget(45, terse=True)
+    for question, path, first, last in (
+        ("What is my latest weight?", "Weight.md", "2025-01-03", "2025-08-03"),
+        ("How many lengths do I swim now?", "Swimming.md", "Swam 1 ", "Swam 8 "),
+        ("How long was my last swim?", "Swimming.md", "Swam 1 ", "Swam 8 "),
+        ("What is the latest on the roof?", "House.md", "door", "chimney"),
+    ):
+        text = notes.distiller.distil(question, notes.found(path), room).text
+        assert last in text and (first not in text or text.index(last) < text.index(first)), text
+
+
 def test_a_question_for_a_time_gets_the_dates_of_notes(notes):
     day = datetime(2026, 6, 9, tzinfo=UTC)
     notes.add("Regatta.md", "Four boats race around the buoy.\n", date=day)

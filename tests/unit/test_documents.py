@@ -91,6 +91,13 @@ def test_a_damaged_document_has_its_name_only_and_never_fails(name: str, data: b
     assert note.title == "a"
 
 
+@pytest.mark.parametrize("data", [CANVAS, b"", b"{}\n", CANVAS[:40], b"\xff"])
+def test_a_canvas_that_cannot_be_read_says_so(data: bytes):
+    is_damaged = data in (CANVAS[:40], b"\xff")
+    warnings = parsed("Plan.canvas", data).warnings
+    assert any("canvas is damaged" in warning for warning in warnings) == is_damaged
+
+
 @given(st.recursive(st.none() | st.booleans() | st.floats() | st.text(max_size=5),
                     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
                         st.sampled_from(["nodes", "edges", "type", "text", "file", "x", "label",

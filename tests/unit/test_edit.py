@@ -92,6 +92,14 @@ def test_an_edit_changes_its_span_and_is_undone_to_the_byte(
     assert desk.read("Plan.md") == NOTE
 
 
+@pytest.mark.parametrize("section", ["Tasks", "#to-do", "## Tasks {#to-do}"])
+def test_a_section_is_found_by_the_text_or_the_id_of_its_heading(desk: Desk, section: str) -> None:
+    note = NOTE.replace("## Tasks", "## Tasks {#to-do}")
+    desk.write("Plan.md", note)
+    edit(desk, "replace_section", "## Tasks {#to-do}\n\nAll done.", section=section)
+    assert desk.read("Plan.md") == note.replace("- One\n- Two\n", "All done.\n")
+
+
 def test_line_ends_of_the_note_are_used_and_found(desk: Desk) -> None:
     desk.write("Plan.md", NOTE.replace("\n", "\r\n"))
     edit(desk, "replace_text", "- 1\n- 2", find="- One\n- Two")

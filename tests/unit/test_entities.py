@@ -181,6 +181,14 @@ def test_a_given_name_means_the_only_person_who_has_it():
     assert (mention.name.target, mention.name.rank) == ("person:Anna Berg", NameRank.GIVEN)
 
 
+@pytest.mark.parametrize("title", ["Frau Moser", "Aunt Hetty", "Familie Roth"])
+def test_a_title_is_no_given_name(title: str):
+    rules = rules_of(name(title, "person"))
+    first, last = title.split()
+    assert found(rules, f"We met the {first} on the stairs.") == []
+    assert found(rules, f"{first} {last} came.") == [title]
+
+
 def test_a_given_name_of_two_people_means_nobody():
     rules = rules_of(name("Anna Berg", "person"), name("Anna Costa", "person"))
     assert found(rules, "Anna came with Anna Costa") == ["Anna Costa"]

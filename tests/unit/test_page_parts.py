@@ -116,6 +116,11 @@ def test_links_lead_to_memories_and_what_is_missing_says_so() -> None:
     assert '<a href="/memory/1">c</a>' in html
 
 
+def test_the_id_at_the_end_of_a_heading_is_not_shown() -> None:
+    html = note_html("## Set up {#setup}\n\nWords {x}\n", lambda _target: None)
+    assert html == "<h2>Set up</h2>\n<p>Words {x}</p>\n"
+
+
 def test_a_formula_is_shown_as_it_is_written() -> None:
     html = str(note_html("*so* $a_1*b_2*<c$ is\n$$\n- x_{1}\n$$\n*here*", lambda _: None))
     assert html == (

@@ -73,6 +73,38 @@ def test_lines_stay_true_behind_comments_code_and_tags_over_several_lines() -> N
     assert note.blocks[0].sentences[-1].text.startswith("F")
 
 
+def test_a_weekday_is_no_title_of_a_note_that_is_named_by_its_day() -> None:
+    note = parse_note("Daily/2026-11-26.md", b"# Thursday\n\nRain.\n")
+    assert note.title == "2026-11-26"
+    assert note.blocks[0].heading == ("Thursday",)
+    assert parse_note("2026-11-26.md", b"# A wet day\n").title == "A wet day"
+    assert parse_note("Plans.md", b"# Thursday\n").title == "Thursday"
+    assert parse_note("20261126.md", b"# Entropy\n").title == "Entropy", "an id"
+
+
+@pytest.mark.parametrize(
+    ("line", "text", "anchor"),
+    [
+        ("## Set up {#setup}", "Set up", "setup"),
+        ("## Set up {#setup .wide} ##", "Set up", "setup"),
+        ("## Set up {: #setup }", "Set up", "setup"),
+        ("Set up {#setup}\n---", "Set up", "setup"),
+        ("## Set up {#setup .wide lang=en}", "Set up", "setup"),
+        ("## Set up {#setup and call Ada}", "Set up {#setup and call Ada}", None),
+        ("## The set {a, b}", "The set {a, b}", None),
+        ("## {#setup}", "{#setup}", None),
+        ("## Set {#x} up", "Set {#x} up", None),
+    ],
+)
+def test_the_id_at_the_end_of_a_heading_is_no_part_of_its_text(
+    line: str, text: str, anchor: str | None
+) -> None:
+    note = parse(f"# T {{#top}}\n\n{line}\n\nWords.\n")
+    assert note.title == "T" and (anchor is None or not note.tags)
+    assert [(heading.text, heading.anchor) for heading in note.headings[1:]] == [(text, anchor)]
+    assert note.blocks[-1].heading == ("T", text) and note.blocks[-1].text == "Words."
+
+
 def test_blocks_know_the_headings_above_them() -> None:
     note = parse("top\n# A\na\n### C\nc\n## B\nb\n# D\nd")
     assert [(block.text, block.heading) for block in note.blocks] == [
@@ -289,6 +321,8 @@ MALFORMED = [
     ("a: 1\ntitle: Plan: the second", 3, "a colon in the value needs quotes around it"),
     ("a: 1\n b: 2", 3, "the line is indented wrongly"),
     ("a: 1\n\tb: 2", 3, "there is a tab where YAML wants spaces"),
+    ("tags:\n\t- a\n\t- b", 3, "there is a tab where YAML wants spaces"),
+    ("\ta: 1\nb: 2", 2, "there is a tab where YAML wants spaces"),
     ("tags: [x, y\nb: 1", 2, "a list that begins with [ is not closed"),
     ('a: "x\nb: 1', 2, "a quotation mark is not closed"),
     ("home: @harbour", 2, "a value that begins with a sign such as @, % or ` needs quotes"),

@@ -247,6 +247,27 @@ def test_a_note_belongs_to_its_projects_note_or_else_to_its_name():
 
 
 @pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("People/Lena Moor.md", "person"),
+        ("40 Personen/Lena Moor.md", "person"),
+        ("People/People.md", "note"),
+        ("People/Trips/Lena Moor.md", "note"),
+        ("People/Old Forge.md", "organisation"),
+    ],
+)
+def test_a_note_in_a_folder_for_people_is_a_person_unless_it_says_what_it_is(path: str, kind: str):
+    type = "---\ntype: company\n---\n" if kind == "organisation" else ""
+    notes = Notes({path: f"{type}Sails."})
+    assert notes.graph(path).node.kind == kind
+
+
+def test_notes_in_a_folder_for_people_are_meant_by_their_given_names():
+    notes = Notes({"People/Lena Moor.md": "Sails.", "log.md": "Paid Lena for the ropes."})
+    assert notes.relations("log.md") == [("mentions", "Lena Moor", "mention")]
+
+
+@pytest.mark.parametrize(
     ("type", "kind"),
     [
         ("Person", "person"),

@@ -305,6 +305,12 @@ def test_a_day_without_a_year_that_is_soon_is_not_that_of_last_year() -> None:
     assert single_days("The exam is on 9 January.", TODAY) == (date(2027, 1, 9),)
 
 
+def test_of_the_days_that_a_text_names_those_without_a_year_can_be_left_out() -> None:
+    text = "The keel was laid on 12 Oct, and the mast comes about 11 March 2027."
+    assert date(2027, 10, 12) in single_days(text, date(2026, 11, 27))
+    assert single_days(text, date(2026, 11, 27), with_year=True) == (date(2027, 3, 11),)
+
+
 @pytest.mark.parametrize(
     ("text", "days"),
     [

@@ -69,7 +69,7 @@ FOLDER_LIFECYCLES = {
 
 
 # Numbers and signs before a folder's name: "20 Projects", "10-19 Finance", "📁 Projects".
-_SORTED_BY = re.compile(r"^[\W_]*(?:\d{1,3}[\W_]+)*(?=[^\W\d_])")
+SORTED_BY = re.compile(r"^[\W_]*(?:\d{1,3}[\W_]+)*(?=[^\W\d_])")
 
 
 class Memory(BaseModel, frozen=True):
@@ -108,13 +108,21 @@ class Memory(BaseModel, frozen=True):
         return {**self.fields, **self.metadata}
 
     @property
+    def folder(self) -> str:
+        """The name of the note's folder, in small letters; empty at the top of the vault."""
+        return self.path.rpartition("/")[0].rpartition("/")[2].casefold()
+
+    @property
     def groups(self) -> frozenset[str]:
         """The names by which the note belongs with others, in small letters: its tags, and its
-        folder, without what sorts it, unless that only says its lifecycle or its day."""
-        folder = self.path.rpartition("/")[0].rpartition("/")[2].casefold()
-        name = _SORTED_BY.sub("", folder)
+        folder, without what sorts it, unless that only says its lifecycle or its day. Notes of the
+        person's own that are directly in ``Projects/`` are projects."""
+        folder = self.folder
+        name = SORTED_BY.sub("", folder)
         tags = (tag.casefold() for tag in self.tags)
-        if not name or folder in FOLDER_LIFECYCLES or name[0].isdigit() or name in NAMED_MONTHS:
+        is_own = self.provenance.is_person or self.provenance.is_mixed
+        is_lifecycle = folder in FOLDER_LIFECYCLES and not (folder == "projects" and is_own)
+        if not name or is_lifecycle or name[0].isdigit() or name in NAMED_MONTHS:
             return frozenset(tags)
         return frozenset((name, *tags))
 

@@ -73,9 +73,12 @@ class InlineField:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
+    """A heading; ``anchor`` is the id that ``## Text {#id}`` gives it, which is not in its text."""
+
     text: str
     level: int
     line: int
+    anchor: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

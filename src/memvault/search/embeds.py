@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from itertools import accumulate, islice
 from textwrap import shorten
@@ -11,7 +11,7 @@ from typing import NamedTuple
 from memvault.model.errors import MemvaultError
 from memvault.model.graph import EdgeOrigin, GraphEdge
 from memvault.model.memory import Memory
-from memvault.model.note import Block, LineRange, Link, LinkStyle
+from memvault.model.note import Block, Heading, LineRange, Link, LinkStyle
 from memvault.vault.parse import parse_note
 
 MAX_PARTS = 2  # parts of other notes in one excerpt
@@ -74,8 +74,9 @@ class Embeds:
         path = self._resolve(link.target, source)
         if path is None or path == source or not allowed(path):
             return None
-        blocks = parse_note(path, self._read(path)).blocks
-        embedded = [block for block in blocks if _is_in(block, link.subpath)]
+        note = parse_note(path, self._read(path))
+        subpath = _without_anchor(link.subpath, note.headings)
+        embedded = [block for block in note.blocks if _is_in(block, subpath)]
         chars_before = accumulate((len(block.text) for block in embedded), initial=0)
         start_blocks = [
             block for block, chars in zip(embedded, chars_before, strict=False) if chars < MAX_CHARS
@@ -86,6 +87,12 @@ class Embeds:
         return Embed(
             path, LineRange(start_blocks[0].lines.first, start_blocks[-1].lines.last), text
         )
+
+
+def _without_anchor(subpath: str | None, headings: Iterable[Heading]) -> str | None:
+    """The text of the heading that has the subpath as its id, or the subpath."""
+    texts = (heading.text for heading in headings if subpath and heading.anchor == subpath)
+    return next(texts, subpath)
 
 
 def _is_in(block: Block, subpath: str | None) -> bool:

@@ -13,6 +13,23 @@ _TO_DO = re.compile(
     r"what(?:['’]?s| is| remains)? (?:still open|(?:still )?(?:outstanding|pending|unfinished)))\b",
     re.I,
 )
+# Whole questions for what is open, as patterns without accents in which "_" is a space.
+_WHAT_IS_OPEN = """
+what(?:'?s|_is|_else_is|_things_are|_remains)_(?:still_|currently_|left_)?open(?:_right_now|_now)?
+what_(?:do|have)_(?:i|we)_(?:still_)?(?:have|got)_(?:still_)?open
+anything_(?:still_)?open
+was_(?:ist|steht|bleibt|habe?_ich|haben_wir)_(?:jetzt_|gerade_)?(?:noch_)?(?:alles_)?offen
+was_steht_(?:jetzt_|gerade_)?(?:noch_)?(?:alles_)?an
+qu'est-ce_qui_(?:est|reste)_(?:encore_|toujours_)?(?:ouvert|en_suspens|en_attente|en_cours)
+que_(?:esta|queda|sigue|tengo|tenemos)_(?:todavia_|aun_)?(?:abierto|sin_cerrar|en_curso)
+(?:che_)?cos(?:a_(?:e|c'e|resta|rimane|ho|abbiamo)|'e)_(?:ancora_)?(?:di_)?(?:aperto|in_sospeso)
+o_que_(?:ainda_)?(?:esta|ficou|resta|continua|tenho|temos)_(?:ainda_)?(?:em_)?aberto
+wat_(?:staat|is|blijft|heb_ik|hebben_we)_(?:er_)?(?:nu_)?(?:nog_)?(?:allemaal_)?open
+co_(?:jest_|mam_|mamy_|zostało_)?(?:jeszcze_)?(?:jest_)?otwarte
+что_(?:у_меня_|у_нас_)?(?:еще_)?(?:открыто|осталось)
+何が(?:まだ)?残ってい(?:る|ます)(?:の|ん)?(?:です)?か?
+还剩(?:什么|哪些)(?:事|事情)?
+"""
 _LIST = re.compile(r"\bto-?do[- ]?list|\bto-dos\b", re.I)  # as other languages say it, too
 # Questions about finished tasks or tasks in general: "How do I add a task?", "What is a task?"
 _NO_LIST = re.compile(
@@ -140,9 +157,16 @@ def task_words(question: str) -> list[str]:
     return ["task", "open"] if is_denied and "done" in english_words else english_words
 
 
+def asks_what_is_open(question: str) -> bool:
+    """Whether a question asks what is open, and for nothing else."""
+    return _what_is_open().fullmatch(_plain(question)) is not None
+
+
 @lru_cache(maxsize=256)  # a question is read several times
 def asks_for_tasks(question: str) -> bool:
     """Whether a question asks what is to do."""
+    if asks_what_is_open(question):
+        return True
     if _TO_DO.search(question) and not languages_of(question).is_foreign:
         return _NO_LIST.search(question) is None
     names, plain = task_languages(question), _plain(question)
@@ -187,6 +211,12 @@ def task_languages(question: str) -> tuple[str, ...]:
     return tuple(
         name for name in _ASKING if (is_task and is_open) or _pattern(name, "to do").search(plain)
     )
+
+
+@cache
+def _what_is_open() -> re.Pattern[str]:
+    questions = "|".join(_plain(_WHAT_IS_OPEN).replace("_", r"\s+").split())
+    return re.compile(rf"\W*(?:{questions})\W*")
 
 
 @cache

@@ -12,6 +12,13 @@ from memvault.model.graph import NodeKind
 from memvault.text.names import Name, NameRank
 from memvault.text.words import composed, is_uncased, key_phrase, name_key
 
+# Words in front of a person's name that are no given name.
+_TITLE_WORDS = (
+    "mrs miss sir lady professor doctor aunt auntie uncle grandma grandpa family frau herr doktor "
+    "tante onkel oma opa familie madame monsieur mme docteur famille señor señora tía tío familia "
+    "signor signora zia zio famiglia senhor senhora meneer mevrouw"
+)
+_TITLES = frozenset(_TITLE_WORDS.split())
 MAX_NAME_WORDS = 14  # nobody repeats a longer title word for word
 
 
@@ -61,7 +68,8 @@ def _forms(name: Name) -> Iterator[tuple[str, Name]]:
     if name.kind == NodeKind.PERSON:
         if name.rank in (NameRank.TITLE, NameRank.NAMED) and 2 <= len(parts) <= 4:
             given_name = composed(name.text).split()[0]
-            if given_name[0].isupper() and given_name.isalpha() and len(given_name) > 2:
+            is_name = given_name.isalpha() and parts[0] not in _TITLES
+            if given_name[0].isupper() and is_name and len(given_name) > 2:
                 yield parts[0], replace(name, text=given_name, rank=NameRank.GIVEN)
     elif name.rank >= NameRank.LINKED and name.rank is not NameRank.IDENTIFIER:
         plural = plural_of(name.text)

@@ -13,7 +13,7 @@ from enum import IntEnum
 from typing import Any
 
 from memvault.model.graph import NodeKind
-from memvault.model.memory import Memory, id_of_entity
+from memvault.model.memory import SORTED_BY, Memory, id_of_entity
 from memvault.model.note import Link, ParsedNote
 from memvault.text.words import composed, name_key
 from memvault.vault.links import without_suffix
@@ -30,6 +30,12 @@ _KIND_WORDS = {
     NodeKind.CONCEPT: "concept topic term",
 }
 KIND_OF_TYPE = {word: kind for kind, words in _KIND_WORDS.items() for word in words.split()}
+# Names of folders whose notes are persons.
+_PEOPLE_WORDS = (
+    "people persons contacts friends colleagues personen kontakte menschen personnes personas "
+    "contactos persone contatti pessoas contatos mensen osoby люди контакты"
+)
+_PEOPLE = frozenset(_PEOPLE_WORDS.split())
 
 _FIELD_WORDS = {
     NodeKind.PERSON: "person persons people participant participants attendee attendees author "
@@ -94,13 +100,17 @@ def frontmatter_names(memory: Memory) -> frozenset[str]:
 def kind_of(memory: Memory) -> str:
     """The kind of a note's node: its type, in memvault's word for it if there is one.
 
-    A plain note whose file name is its project's id is the project.
+    A plain note whose file name is its project's id is the project, and one in a folder for people
+    is a person, unless it is the folder's own note.
     """
     word = memory.type.strip().lower() or str(NodeKind.NOTE)
     kind = KIND_OF_TYPE.get(word, word)
     stem = _stem(memory.path)
     if kind == NodeKind.NOTE and memory.project and name_key(stem) == name_key(memory.project):
         return str(NodeKind.PROJECT)
+    folder = SORTED_BY.sub("", memory.folder)
+    if kind == NodeKind.NOTE and folder in _PEOPLE and name_key(stem) != name_key(folder):
+        return str(NodeKind.PERSON)
     return str(kind)
 
 

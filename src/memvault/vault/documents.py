@@ -31,6 +31,7 @@ MAX_PAGES = 2_000
 MAX_TEXT_CHARS = 4_000_000
 PAGE_MARK = "\f"
 
+_CANVAS_START = "---\ntype: canvas\n---"
 _FILE_NAME = re.compile(r"\.\w{2,5}\Z")  # some programs set the source's file name as title
 _LIGATURES = {ord(sign): unicodedata.normalize("NFKC", sign) for sign in "ﬀﬁﬂﬃﬄﬅﬆ"}
 _HYPHENATED = re.compile(r"(?<=[^\W\d_])[-\u2010\u00ad]\n(?=[^\W\d_A-Z])")
@@ -157,12 +158,18 @@ def _paragraphs(body: str, line: int, heading: str) -> Iterator[Block]:
         line, body = line + paragraph.count("\n"), body[len(paragraph) :]
 
 
+def is_unread_canvas(text: str) -> bool:
+    """Whether a canvas's text (`document_text`) is only its title, because it is damaged."""
+    return not text.startswith(_CANVAS_START)
+
+
 def _canvas_text(stem: str, data: bytes) -> str:
-    canvas = json.loads(data.decode("utf-8-sig"))
+    json_text = data.decode("utf-8-sig")
+    canvas = json.loads(json_text) if json_text.strip() else {}  # a new canvas may be empty
     nodes = list(filter(_is_object, _list(canvas, "nodes")))
     cards = [node for node in nodes if node.get("type") != "group"]
     cards.sort(key=lambda node: (_number(node, "y"), _number(node, "x")))
-    parts = ["---\ntype: canvas\n---", f"# {stem}"]
+    parts = [_CANVAS_START, f"# {stem}"]
     parts += [f"Group: {label}" for node in nodes if (label := _label(node))]
     for number, card in enumerate(cards, 1):
         parts.append(f"## Card {number}\n\n{_card(card)}")

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from memvault.model.note import Link, LinkStyle, ParsedNote, Tag
-from memvault.vault.documents import PDF, parse_pages
+from memvault.vault.documents import PDF, is_canvas, is_unread_canvas, parse_pages
 from memvault.vault.frontmatter.fences import match_frontmatter
 from memvault.vault.frontmatter.read import Frontmatter, is_malformed, read_frontmatter, strings_of
 from memvault.vault.logseq import link_names, page_name
@@ -25,6 +25,7 @@ _MAX_CONTROL_SHARE = 0.1
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _NEWLINE = re.compile(r"\r\n?")
 _UNCLOSED = re.compile(r"---[ \t]*\n[a-z][\w-]*:[ \t\n]")  # a rule, then a property
+_DAY = re.compile(r"\d{4}([-_.])\d{2}\1\d{2}")  # as the names of daily notes
 _PLACEHOLDER = re.compile(r"\{\{|<%")  # of a template
 
 
@@ -88,7 +89,8 @@ def parse_note(path: str, data: bytes, *, max_bytes: int = MAX_NOTE_BYTES) -> Pa
     """Parse a note. A pure function; never raises, whatever the bytes.
 
     The title is the first of: the property ``title`` if its YAML is readable, a first-level
-    heading at the start of the body, the name of the Logseq page, the file's stem.
+    heading at the start of the body, the name of the Logseq page, the file's stem. A heading of
+    one word ("Monday") is not the title of a file that is named by a day.
 
     Args:
         path: relative to the vault, with forward slashes.
@@ -97,6 +99,8 @@ def parse_note(path: str, data: bytes, *, max_bytes: int = MAX_NOTE_BYTES) -> Pa
     text, warnings = decode(data, max_bytes)
     if path.lower().endswith(PDF):
         return _parsed_pdf(path, text, content_hash(data), warnings)
+    if is_canvas(path) and is_unread_canvas(text):
+        warnings += ("the canvas is damaged: its JSON cannot be read, so only its name is indexed",)
     frontmatter = read_frontmatter(text)
     warnings += _repeated_keys(frontmatter)
     if _UNCLOSED.match(text) and match_frontmatter(text) is None:
@@ -113,7 +117,7 @@ def parse_note(path: str, data: bytes, *, max_bytes: int = MAX_NOTE_BYTES) -> Pa
         tags = [tag for tag in tags if tag.name in indexed_names]
     return ParsedNote(
         path=path,
-        title=short_name(title) or content.title or name_of(path),
+        title=short_name(title) or _title_in(content.title, path) or name_of(path),
         content_hash=content_hash(data),
         frontmatter=frontmatter.values,
         blocks=tuple(content.blocks),
@@ -129,6 +133,13 @@ def parse_note(path: str, data: bytes, *, max_bytes: int = MAX_NOTE_BYTES) -> Pa
         code=tuple(content.code),
         tasks=tuple(content.tasks),
     )
+
+
+def _title_in(heading: str | None, path: str) -> str | None:
+    """The heading, unless it says less than the day that is the file's name, and perhaps the same
+    as the headings of other days."""
+    is_short = heading is not None and len(heading.split()) == 1
+    return None if is_short and _DAY.fullmatch(stem_of(path)) else heading
 
 
 def _parsed_pdf(path: str, text: str, hash: str, warnings: tuple[str, ...]) -> ParsedNote:

@@ -13,6 +13,7 @@ from memvault.model.note import ParsedNote
 from memvault.vault.compose import closed_note, storable_text
 from memvault.vault.frontmatter.yaml_text import malformed_line
 from memvault.vault.lines import bare_lines, lines_of, newline_of, note_text
+from memvault.vault.markdown.plugins import split_anchor
 from memvault.vault.parse import frontmatter_of, parse_note
 from memvault.vault.readable import sentences
 
@@ -89,7 +90,8 @@ class EditableText:
                 path=self.path, current=current,
             )  # fmt: skip
         head, _, below_heading = content.partition(self.newline)
-        if _HEADING_MARKS.match(head) and _heading_key(head) == _heading_key(section):
+        its_keys = map(_heading_key, (section, self.lines[heading - 1]))
+        if _HEADING_MARKS.match(head) and _heading_key(head) in its_keys:
             content = below_heading  # the heading stays as it is
         block = content.strip("\r\n")
         if first == last:  # nothing below the heading yet
@@ -174,7 +176,10 @@ class EditableText:
     def _heading(self, section: str) -> int:
         key = _heading_key(section)
         matching = [
-            heading for heading in self.parsed.headings if _heading_key(heading.text) == key
+            heading
+            for heading in self.parsed.headings
+            if key == _heading_key(heading.text)
+            or (heading.anchor and key == f"#{heading.anchor}".casefold())
         ]
         if len(matching) == 1:
             return matching[0].line
@@ -230,4 +235,5 @@ def _plain(text: str) -> str:
 
 
 def _heading_key(text: str) -> str:
-    return " ".join(_HEADING_MARKS.sub("", text.strip()).split()).casefold()
+    text, _anchor = split_anchor(text.strip())
+    return " ".join(_HEADING_MARKS.sub("", text).split()).casefold()

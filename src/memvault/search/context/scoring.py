@@ -22,6 +22,9 @@ wrote it in the person's note.
 A question for what is to do or planned is answered by open tasks and by sentences that name a day
 of the time that it names: these score at least half of the best; ticked tasks lose half.
 
+A question for what is latest or current is answered by the latest of a note's dated sentences that
+are nearly as relevant as the best of them, as the rows of a log are.
+
 A question that names no subject gets the first sentence of each note of the list, in its order,
 then the second of each; one for what happened in a time gets all that the notes of that time say.
 """
@@ -33,6 +36,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import lru_cache
 
 import numpy as np
@@ -41,9 +45,10 @@ import numpy.typing as npt
 from memvault.model.memory import Memory
 from memvault.model.note import Vector
 from memvault.model.search import FoundBy, Hit
-from memvault.search.context.outline import Code, Floats, Outline
+from memvault.search.context.outline import Code, Floats, Outline, Statement
 from memvault.search.task_words import asks_for_tasks
-from memvault.search.times.question_time import QuestionTime, says_its_day
+from memvault.search.times.question_time import QuestionTime, asks_for_newest, says_its_day
+from memvault.search.times.time_expressions import single_days
 from memvault.stores.vectors import bm25
 
 LIST_STEP = 0.05  # share by which a listed note scores less than the note before it
@@ -55,11 +60,17 @@ COSINE_WEIGHT = 0.6  # share of the cosine
 HEADING_WORD_WEIGHT = 0.5  # weight of a word of title or headings
 NEIGHBOUR_WEIGHT = 0.25  # share of the words around a sentence
 OTHER_TIME_SHARE = 0.25  # share of its lift that an open task of another time gets
+NEARLY_BEST = 0.75  # share of the best score from which on the latest sentence is the best
+LATEST_STEP = 0.02  # share by which a sentence scores less than the one of the day after it
 TICKED_WEIGHT = 0.5  # weight of a ticked task where open ones are asked for
 FULL_WEIGHT_WORDS = 4  # content words from which on a sentence's cosine counts in full
 
 _OPEN = re.compile(r"\A *(?:[-*+]|\d+[.)]) \[ \]")
 _TICKED = re.compile(r"\A *(?:[-*+]|\d+[.)]) \[[xX]\]")
+# "My last migraine": for the order of one note's sentences; elsewhere it may be any of a kind.
+_LAST = re.compile(
+    r"\b(?:the|my|our|his|her|its|their) last\b|['’]s last\b|\bletzte[nmrs]?\b|\blaatste\b", re.I
+)
 _DIGIT = re.compile(r"\d")
 
 
@@ -98,6 +109,8 @@ def scores(
         _lift_plans(hits, outlines, scores_of_notes, time)
     elif time is not None:
         _lift_of_time(hits, outlines, scores_of_notes, time)
+    if asks_for_newest(query, time) or _LAST.search(query if time is None else time.rest):
+        _order_latest_first(hits, outlines, scores_of_notes)
     return scores_of_notes
 
 
@@ -145,6 +158,39 @@ def _lift_of_time(
             if is_of_time and place not in of_others:
                 scores_of_note.statements[place] += lift
         scores_of_note.statements[:] *= 0.5  # so that none exceeds 1
+
+
+def _order_latest_first(
+    hits: Sequence[Hit], outlines: Sequence[Outline], scores_of_notes: Sequence[Scores]
+) -> None:
+    """Give the latest of each note's dated sentences the score of the best of them, the one before
+    it a little less, and so on, without much less relevant ones and those that others wrote in the
+    person's note."""
+    today = date.today()
+    for hit, outline, scores_of_note in zip(hits, outlines, scores_of_notes, strict=True):
+        if hit.found_by is FoundBy.LIST:
+            continue
+        of_note, of_others = scores_of_note.statements, outline.written_by_others(hit.memory)
+        day_of: dict[int, date] = {}
+        best = 0.0
+        for place in np.argsort(-of_note, kind="stable").tolist():
+            if of_note[place] < NEARLY_BEST * best:
+                break
+            day = _latest_day(hit.memory, outline.statements[place], today)
+            if day is not None and place not in of_others:
+                best = best or float(of_note[place])
+                day_of[place] = day
+        for rank, place in enumerate(sorted(day_of, key=day_of.__getitem__, reverse=True)):
+            of_note[place] = best * (1.0 - LATEST_STEP) ** rank
+
+
+def _latest_day(memory: Memory, statement: Statement, today: date) -> date | None:
+    """The latest day until today that a sentence names, or the heading above it."""
+    for text in (statement.text, *statement.heading[-1:]):
+        days = [day for day in single_days(text, memory.day) if day <= today]
+        if days:
+            return max(days)
+    return None
 
 
 def are_of_time(time: QuestionTime, memory: Memory, outline: Outline) -> list[bool]:

@@ -24,6 +24,8 @@ _INSTRUCTION = re.compile(
 )
 _LATEST = re.compile(
     r"\b(?:(?:last|previous|earlier|past) (?:time|sessions?|conversations?|chats?|discussions?)|"
+    r"last (?:things?|notes?|entry|entries)|just (?:wr[io]te|save|store|add|change|note)d?|"
+    r"(?:wr[io]te|save|store|add|change|note)d? last(?=\W*$)|"
     r"(?:we|i) (?:left|stopped|ended)|le(?:ft|ave) off|catch me up|"
     r"(?:bring|get) me up to (?:date|speed)|(?:what'?s|what is|anything|something) new|"
     r"(?:was|were|am|are) (?:i|we) (?:\w+ly )?(?:working|doing)|"

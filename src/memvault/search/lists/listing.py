@@ -135,8 +135,8 @@ class Listing:
     ) -> list[Hit]:
         """At most ``limit`` notes with an open task that the question is about; first due first.
 
-        Its words must be in the task, or in the note's title or project, and the task must be of
-        the time that the question names, or overdue then if it asks for that.
+        Its words must be in the task, or in the note's path, title, type, project or tags, and the
+        task must be of the time that the question names, or overdue then if it asks for that.
         """
         is_overdue = asks_for_overdue(question)
         rest = without_overdue(time.rest if time is not None else question)
@@ -151,7 +151,7 @@ class Listing:
             return time is None or time.is_named_in(memory, task)
 
         def is_about(memory: Memory, tasks: Sequence[str]) -> bool:
-            words_of_note = _words(f"{memory.title} {memory.project or ''}")
+            words_of_note = _words(_names_of(memory))
             return any(
                 words <= _words(task) | words_of_note and is_of_time(memory, task) for task in tasks
             )
@@ -270,9 +270,14 @@ def _may_be_named(memory: Memory, starts: Sequence[str]) -> bool:
 
 
 def _terms_naming(memory: Memory) -> frozenset[int]:
-    """The terms of what a note is found by in the vault: path, title, type, project and tags."""
+    """The terms of what a note is found by in the vault."""
+    return terms_of(_names_of(memory))
+
+
+def _names_of(memory: Memory) -> str:
+    """A note's path, title, type, project and tags."""
     names = (memory.path.removesuffix(".md"), memory.title, memory.type, memory.project or "")
-    return terms_of(" ".join((*names, *memory.tags)))
+    return " ".join((*names, *memory.tags))
 
 
 def _property_notice(count: int, shown_count: int, compared_key: str | None) -> str:

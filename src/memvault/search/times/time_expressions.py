@@ -120,9 +120,11 @@ def _calendar_of(text: str, written: date) -> Calendar:
     return Calendar(written, day_first=bool(AMBIGUOUS_DAY.search(text)) and is_foreign(text))
 
 
-def _days_named(text: str, calendar: Calendar) -> list[Span]:
+def _days_named(text: str, calendar: Calendar, *, with_year: bool = False) -> list[Span]:
     spans = []
     for match in _expressions(with_english_dates(text)):
+        if with_year and names_no_year(match):
+            continue
         span = span_of(match, calendar)
         if span is not None:
             coming = next_such(match, span, calendar.today)
@@ -136,14 +138,18 @@ def years_named(text: str) -> list[Span]:
     return [Span(date(year, 1, 1), date(year, 12, 31)) for year in years]
 
 
-def single_days(text: str, written: date) -> tuple[date, ...]:
-    """The days that a text names one by one, in order, at most `MAX_DAYS`; see `days_named`."""
+def single_days(text: str, written: date, *, with_year: bool = False) -> tuple[date, ...]:
+    """The days that a text names one by one, in order, at most `MAX_DAYS`; see `days_named`.
+
+    Args:
+        with_year: whether to leave out a day and month without a year.
+    """
     days: set[date] = set()
     calendar = _calendar_of(text, written)
     for bare_line in bare_lines(text):
         line = with_english_dates(bare_line)
         if DAY_IN_DIGITS.search(line) or not DAY_WORDS.isdisjoint(WORD.findall(line.lower())):
-            spans = _days_named(line, calendar)
+            spans = _days_named(line, calendar, with_year=with_year)
             days.update(span.first for span in spans if span.first == span.last)
             days.update(_days_by_weekday(line, written))
     return tuple(sorted(days)[:MAX_DAYS])

@@ -11,6 +11,7 @@ from memvault.search.question_languages import UNSPACED, languages_of
 from memvault.search.task_words import (
     OPEN_TASKS,
     asks_for_tasks,
+    asks_what_is_open,
     task_languages,
     words_for_open_tasks,
 )
@@ -44,6 +45,8 @@ _PLANS = ANYTHING | frozenset(_PLAN_WORDS.split())
 
 def asks_only_for_tasks(question: str) -> bool:
     """Whether a question asks only for open tasks."""
+    if asks_what_is_open(question):
+        return True
     if not asks_for_tasks(question):
         return False
     words = time_question_words(question, question)

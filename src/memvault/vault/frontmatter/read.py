@@ -26,12 +26,12 @@ _BOOL = "tag:yaml.org,2002:bool"
 _INT = "tag:yaml.org,2002:int"
 _FLOAT = "tag:yaml.org,2002:float"
 _DECIMAL = re.compile(r"[-+]?\d+\.\d+")
+_TAB = "there is a tab where YAML wants spaces"
 # Parts of the messages of PyYAML and of libyaml, and what they mean to a person.
 _REASONS = {
     "mapping values are not allowed": "a colon in the value needs quotes around it, or the line is "
     "indented wrongly",
-    "tab character": "there is a tab where YAML wants spaces",
-    r"'\t'": "there is a tab where YAML wants spaces",
+    "tab character": _TAB,
     "expected ',' or ']'": "a list that begins with [ is not closed",
     "expected ',' or '}'": "what begins with { is not closed",
     "unexpected end of stream": "a quotation mark is not closed",
@@ -182,7 +182,7 @@ def _loaded(source: str) -> dict[Any, Any] | FrontmatterProblem:
             return FrontmatterProblem(2, "it is nested too deeply")
         loaded = YAMLHandler().load(source, Loader=FrontmatterLoader)
     except yaml.YAMLError as error:
-        line, problem = line_and_reason(error)
+        line, problem = line_and_reason(error, source)
         return FrontmatterProblem(line + 2, problem)
     except _VALUE_ERRORS:
         return FrontmatterProblem(2, "a value cannot be read")
@@ -193,16 +193,24 @@ def _loaded(source: str) -> dict[Any, Any] | FrontmatterProblem:
     return loaded
 
 
-def line_and_reason(error: yaml.YAMLError) -> tuple[int, str]:
-    """The line of an error, counted from 0, and its reason in plain words."""
+def line_and_reason(error: yaml.YAMLError, source: str) -> tuple[int, str]:
+    """The line of an error in this YAML, counted from 0, and its reason in plain words."""
     if not isinstance(error, yaml.MarkedYAMLError):
         return 0, "it has characters that YAML does not allow"
     problem = error.problem or "it is not valid YAML"
     reason = next((words for part, words in _REASONS.items() if part in problem), problem)
+    if _is_at_tab(error.problem_mark, source):  # which libyaml does not always name
+        reason = _TAB
     marks = (error.context_mark, error.problem_mark)  # where it begins, and where reading ended
     is_at_begin = reason.endswith(("is not closed", "`key: value`"))
     mark = next(filter(None, marks if is_at_begin else marks[::-1]), None)
     return mark.line if mark else 0, reason
+
+
+def _is_at_tab(mark: yaml.Mark | None, source: str) -> bool:
+    if mark is None:
+        return False
+    return "".join(source.split("\n")[mark.line : mark.line + 1]).startswith("\t", mark.column)
 
 
 def is_deep(source: str) -> bool:

@@ -71,7 +71,7 @@ def find_entries(source: str) -> list[Entry]:
             raise malformed_line(0, "it is nested too deeply")
         return list(_entries(source))
     except yaml.YAMLError as error:
-        raise malformed_line(*line_and_reason(error)) from error
+        raise malformed_line(*line_and_reason(error, source)) from error
 
 
 def malformed_line(line: int, problem: str) -> MalformedFrontmatter:

@@ -107,7 +107,7 @@ class _BlockReader:
         level = int(opening.tag[1])
         if level == 1 and not (content.blocks or content.headings):
             content.title = name
-        heading = Heading(name, level, lines.first)
+        heading = Heading(name, level, lines.first, token.meta.get("anchor"))
         content.headings.append(heading)
         self._headings_above = [
             *(above for above in self._headings_above if above.level < level),

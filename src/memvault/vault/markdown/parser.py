@@ -15,7 +15,13 @@ from markdown_it.token import Token
 
 from memvault.vault.markdown.formulas import formula_plugin
 from memvault.vault.markdown.logseq_marks import logseq_plugin
-from memvault.vault.markdown.plugins import comment_plugin, field_plugin, marker_plugin, tag_plugin
+from memvault.vault.markdown.plugins import (
+    anchor_plugin,
+    comment_plugin,
+    field_plugin,
+    marker_plugin,
+    tag_plugin,
+)
 from memvault.vault.markdown.wikilink import wikilink_plugin
 
 InlineRule = Callable[[StateInline, bool], bool]
@@ -44,7 +50,7 @@ def _parser() -> MarkdownIt:
     md = MarkdownIt("commonmark", {"maxNesting": MAX_NESTING}).enable(["table", "strikethrough"])
     plugins = (
         wikilink_plugin, field_plugin, tag_plugin, comment_plugin, marker_plugin, formula_plugin,
-        logseq_plugin,
+        logseq_plugin, anchor_plugin,
     )  # fmt: skip
     for plugin in plugins:
         plugin(md)

@@ -1,8 +1,9 @@
-"""Plugins for comments, inline fields, block ids, callouts, tasks, footnotes and tags."""
+"""Plugins for comments, inline fields, ids of blocks and headings, callouts, tasks and tags."""
 
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock, paragraph
@@ -194,6 +195,30 @@ def _strip_callout(token: Token) -> None:
     else:
         token.meta["titled"] = True
     token.content = text
+
+
+# ``{#id}`` at the end of a heading, as Pandoc, Docusaurus and kramdown write it, with classes and
+# attributes, but no other words: these are the person's.
+_ANCHOR = re.compile(
+    r"(?<=\S)[ \t]*\{:?[ \t]*#([\w.:-]{1,100})"
+    r"(?:[ \t]+(?:\.[\w-]+|[\w-]+=[\w\"'-]+))*[ \t]*\}[ \t]*\Z"
+)
+
+
+def split_anchor(heading: str) -> tuple[str, str | None]:
+    """A heading's text and the id at its end, if any."""
+    match = _ANCHOR.search(heading) if "{" in heading else None
+    return (heading[: match.start()], match[1]) if match else (heading, None)
+
+
+def _strip_anchors(state: StateCore) -> None:
+    for opening, token in pairwise(state.tokens):
+        if opening.type == "heading_open":
+            token.content, token.meta["anchor"] = split_anchor(token.content)
+
+
+def anchor_plugin(md: MarkdownIt) -> None:
+    md.core.ruler.after("block", "strip_anchors", _strip_anchors)
 
 
 def marker_plugin(md: MarkdownIt) -> None:
