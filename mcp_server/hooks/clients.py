@@ -16,6 +16,7 @@ from typing import Any
 
 from memvault.capture.hook_input import AGENT_KEYS, MESSAGE_KEYS, SESSION_KEYS, START_KEYS
 from memvault.capture.transcripts import spoken
+from memvault.model.json_text import json_value
 
 # The client's own name of an event, if it differs.
 _OWN_NAMES: Mapping[str, Mapping[str, str]] = {
@@ -134,7 +135,7 @@ def read_call(client: str, event: str, data: bytes) -> HookCall:
     if client not in CLIENTS:
         raise ValueError(f"unknown client {client}")
     try:
-        fields = json.loads(data)
+        fields = json_value(data)
     except RecursionError as error:
         raise ValueError("the input is nested too deeply") from error
     if not isinstance(fields, dict):

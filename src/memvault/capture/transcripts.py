@@ -8,7 +8,6 @@ left out.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
+from memvault.model.json_text import json_value
 from memvault.model.moments import in_utc
 
 Speaker = Literal["person", "assistant"]
@@ -122,8 +122,8 @@ def _is_one_document(file: BinaryIO) -> bool:
 def _document_turns(file: BinaryIO) -> Iterator[tuple[TranscriptTurn, int]]:
     data = file.read(MAX_LINE_BYTES)
     try:
-        whole = json.loads(data)
-    except (ValueError, RecursionError):
+        whole = json_value(data)
+    except ValueError:
         return
     entries = whole.get("messages", []) if isinstance(whole, dict) else whole
     for entry in entries if isinstance(entries, list) else []:
@@ -134,8 +134,8 @@ def _document_turns(file: BinaryIO) -> Iterator[tuple[TranscriptTurn, int]]:
 
 def _turn_of_line(line: bytes, of_subagent: bool) -> TranscriptTurn | None:
     try:
-        entry = json.loads(line)
-    except (ValueError, RecursionError):
+        entry = json_value(line)
+    except ValueError:
         return None
     if not isinstance(entry, dict) or (entry.get("isSidechain") and not of_subagent):
         return None
@@ -244,8 +244,8 @@ def _edited(tool: Any, arguments: Any) -> list[str]:
         if patched:
             return [str(path).strip() for path in patched]
         try:
-            arguments = json.loads(arguments)
-        except (ValueError, RecursionError):
+            arguments = json_value(arguments)
+        except ValueError:
             return []
     if not isinstance(arguments, dict):
         return []

@@ -15,6 +15,7 @@ import threading
 import time
 
 from memvault.config.hook_files import KEPT, LIMITS, MAX_TIMEOUTS, HookFiles
+from memvault.model.json_text import json_value
 
 # When a session ends, clients exit soon (Claude Code after 1.5 s, Codex after 3 s). The engine must
 # only accept the request in that time; its work may take 120 seconds.
@@ -74,7 +75,7 @@ def _ask(state: str, path: str, data: bytes, deadline: float) -> bytes | None:
     """
     try:
         with open(os.path.join(state, "engine.json"), "rb") as file:
-            address = json.load(file)
+            address = json_value(file.read())
         connection = socket.create_connection(
             (address["host"], address["port"]), timeout=max(0.05, deadline - time.monotonic())
         )

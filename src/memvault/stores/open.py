@@ -14,6 +14,7 @@ from pydantic import SecretStr
 
 from memvault.config.settings import Settings
 from memvault.model.errors import InvalidParams, StoreUnavailable
+from memvault.model.json_text import json_value
 from memvault.model.note import ChunkSize, Vector
 from memvault.model.search import Ranking
 from memvault.stores.graph import GraphStore
@@ -108,7 +109,7 @@ def _made_for(folder: Path, model: _Model) -> _Model:
     """The model recorded in the folder; records this one if there is none."""
     file = folder / MODEL_FILE
     try:
-        return _Model(*json.loads(file.read_text(encoding="utf-8")))
+        return _Model(*json_value(file.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
         with storage_errors(file.name):
             file.write_text(json.dumps(model), encoding="utf-8")

@@ -8,7 +8,6 @@ parses that. A canvas becomes Markdown with a heading ``Card 3`` for each card, 
 from __future__ import annotations
 
 import io
-import json
 import logging
 import re
 import threading
@@ -20,6 +19,7 @@ from typing import Any
 from cachetools import LRUCache
 
 from memvault.model.errors import ReadOnlyDocument
+from memvault.model.json_text import json_value
 from memvault.model.note import Block, Heading, LineRange, Sentence
 from memvault.model.priority import make_way
 from memvault.vault.markdown.labelled_sentences import sentence_starts
@@ -158,7 +158,7 @@ def _paragraphs(body: str, line: int, heading: str) -> Iterator[Block]:
 
 
 def _canvas_text(stem: str, data: bytes) -> str:
-    canvas = json.loads(data.decode("utf-8-sig"))
+    canvas = json_value(data.decode("utf-8-sig"))
     nodes = list(filter(_is_object, _list(canvas, "nodes")))
     cards = [node for node in nodes if node.get("type") != "group"]
     cards.sort(key=lambda node: (_number(node, "y"), _number(node, "x")))

@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple, Self, cast
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
 
 from memvault.model.errors import InvalidParams
+from memvault.model.json_text import json_value
 from memvault.model.memory import (
     DEFAULT_IMPORTANCE,
     MAX_CONTENT_CHARS,
@@ -236,7 +237,7 @@ class Draft(BaseModel):
             raise ValueError("metadata must be plain JSON") from error
         if len(text) > MAX_METADATA_CHARS:
             raise ValueError(f"metadata must be at most {MAX_METADATA_CHARS} characters as JSON")
-        return cast("dict[str, Any]", json.loads(storable_text(text)))
+        return cast("dict[str, Any]", json_value(storable_text(text)))
 
 
 def _decoded(encoded: Any, modality: Any) -> dict[str, Any]:
