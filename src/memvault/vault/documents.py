@@ -11,7 +11,6 @@ import io
 import logging
 import re
 import threading
-import unicodedata
 from collections.abc import Collection, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -22,6 +21,7 @@ from memvault.model.errors import ReadOnlyDocument
 from memvault.model.json_text import json_value
 from memvault.model.note import Block, Heading, LineRange, Sentence
 from memvault.model.priority import make_way
+from memvault.model.unicode_forms import normalized
 from memvault.vault.markdown.labelled_sentences import sentence_starts
 
 PDF, CANVAS = ".pdf", ".canvas"
@@ -32,7 +32,7 @@ MAX_TEXT_CHARS = 4_000_000
 PAGE_MARK = "\f"
 
 _FILE_NAME = re.compile(r"\.\w{2,5}\Z")  # some programs set the source's file name as title
-_LIGATURES = {ord(sign): unicodedata.normalize("NFKC", sign) for sign in "ﬀﬁﬂﬃﬄﬅﬆ"}
+_LIGATURES = {ord(sign): normalized(sign, "NFKC") for sign in "ﬀﬁﬂﬃﬄﬅﬆ"}
 _HYPHENATED = re.compile(r"(?<=[^\W\d_])[-\u2010\u00ad]\n(?=[^\W\d_A-Z])")
 _SPACES = re.compile(r"[^\S\n]+")
 _BLANK_LINES = re.compile(r"\n\s*\n")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable
 from functools import lru_cache
@@ -11,6 +10,7 @@ from itertools import chain
 
 import qdrant_edge as qdrant
 
+from memvault.model.unicode_forms import normalized
 from memvault.text.words import MARKS
 
 WORD = re.compile(rf"[^\W_]+(?:[{MARKS}]+[^\W_]*)*")
@@ -271,4 +271,4 @@ def without_ending(word: str) -> str | None:
 
 def normal(text: str) -> str:
     """The text in lower case, with accents, which stemmers need."""
-    return unicodedata.normalize("NFKC", text).lower()
+    return normalized(text, "NFKC").lower()
