@@ -7,9 +7,13 @@ from collections.abc import Callable
 
 import pytest
 
+from memvault.capture.transcripts import spoken
+from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.editable_text import EditableText
-from memvault.model.errors import NoteConflict
+from memvault.model.errors import InvalidParams, NoteConflict
+from memvault.search.unseen_names import unseen_names
 from memvault.text.repeats import without_repeats
+from memvault.vault.file_names import safe_name
 from memvault.vault.readable import readable
 from memvault.verification.claims.amount_parsing import amounts_in
 
@@ -58,3 +62,36 @@ def test_a_line_of_numbers_is_searched_for_values(value: str) -> None:
 def test_a_line_of_spaces_is_compared_with_what_is_known(space: str) -> None:
     text = f"{space * 20_000}kite\n"
     assert seconds_of(lambda: without_repeats(text, ["It flies."])) < SECONDS
+
+
+@pytest.mark.parametrize(
+    "tag",
+    ["<rules", "<rules ", "<a-b>\n", "<a-", "<private", "<user_query>", "</a ",
+     "[Request interrupted by user"],
+)  # fmt: skip
+def test_a_prompt_of_open_tags_is_read(tag: str) -> None:
+    assert seconds_of(lambda: spoken(tag * (CHARS // len(tag)))) < SECONDS
+
+
+def test_a_prompt_of_different_open_tags_is_read() -> None:
+    text = "".join(f"<a-{chr(97 + i % 26) * (i % 500 + 1)}>\n" for i in range(20_000))
+    assert seconds_of(lambda: spoken(text)) < SECONDS
+
+
+@pytest.mark.parametrize("unit", [".md", ".md.markdown", ". ", "a.md "])
+def test_a_file_name_of_extensions_is_made_safe(unit: str) -> None:
+    assert seconds_of(lambda: safe_name(unit * CHARS + "x")) < SECONDS
+
+
+@pytest.mark.parametrize("sign", [".", "(", ". ", " ", "\u3000"])
+def test_a_question_of_signs_is_searched_for_names(sign: str) -> None:
+    question = f"kite {sign * (CHARS // len(sign))}"
+    assert seconds_of(lambda: unseen_names(question, None, lambda _: False)) < SECONDS
+
+
+def test_data_of_open_addresses_is_refused() -> None:
+    def store() -> None:
+        with pytest.raises(InvalidParams):
+            Draft.checked(content_base64="data:" * CHARS, rationale="A kite in the sky.")
+
+    assert seconds_of(store) < SECONDS
