@@ -26,14 +26,27 @@ _MAX_INPUT = 16_000_000
 _ending = threading.Lock()  # for the thread that counts the timeout and ends the process
 
 
+def run_hook_process(arguments: list[str]) -> None:
+    """Run one hook and end the process.
+
+    The exit code is always 0, because clients block on 2. Python's own end would make another of
+    it if nobody reads the output.
+    """
+    try:
+        run_hook_command(arguments)
+    finally:
+        os._exit(0)
+
+
 def run_hook_command(arguments: list[str]) -> int:
-    """Run one hook. The exit code is always 0, because clients block on 2."""
+    """Run one hook; returns 0."""
     options = _options(arguments)
     event, client = options["event"], options["client"]
     try:
         files = HookFiles(options["state"] or _state_of(options))
     except Exception as error:  # no folder to log to
-        sys.stderr.write(f"memvault: {error}\n")
+        if sys.stderr is not None:
+            sys.stderr.write(f"memvault: {error}\n")
         return 0
     try:
         if event not in LIMITS:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+
+TYPE_CHECKING = False  # without importing typing: clients wait for hooks at every prompt
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def json_value(text: str | bytes, **options: Any) -> Any:
