@@ -7,12 +7,16 @@ from collections.abc import Callable
 
 import pytest
 
-from memvault.capture.transcripts import spoken
+from memvault.capture.extract import extract
+from memvault.capture.transcripts import TranscriptTurn, spoken
 from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.editable_text import EditableText
+from memvault.curation.tasks.note_wording import Title, note_wording
 from memvault.model.errors import InvalidParams, NoteConflict
 from memvault.search.unseen_names import unseen_names
+from memvault.stores.vectors.languages import without_ending
 from memvault.text.repeats import without_repeats
+from memvault.text.secrets import find_secrets
 from memvault.vault.file_names import safe_name
 from memvault.vault.readable import readable
 from memvault.verification.claims.amount_parsing import amounts_in
@@ -53,7 +57,7 @@ def test_closing_marks_of_a_heading_are_no_part_of_it() -> None:
     assert note.appending("It flies.", "kite ##")[2].strip() == "It flies."
 
 
-@pytest.mark.parametrize("value", ["1 ", "1-1 ", "€1 ", "monthly 1 ", "2026 "])
+@pytest.mark.parametrize("value", ["1 ", "1-1 ", "€1 ", "monthly 1 ", "2026 ", ",111", ".111"])
 def test_a_line_of_numbers_is_searched_for_values(value: str) -> None:
     assert seconds_of(lambda: amounts_in(value * (CHARS // len(value)))) < SECONDS
 
@@ -95,3 +99,26 @@ def test_data_of_open_addresses_is_refused() -> None:
             Draft.checked(content_base64="data:" * CHARS, rationale="A kite in the sky.")
 
     assert seconds_of(store) < SECONDS
+
+
+@pytest.mark.parametrize("mark", ["[[", "[[a", "[[a|", "[[a#"])
+def test_a_note_of_open_links_is_compared_with_others(mark: str) -> None:
+    data = (mark * (CHARS // len(mark))).encode()
+    assert seconds_of(lambda: note_wording(Title("kite"), data)) < SECONDS
+
+
+@pytest.mark.parametrize("unit", ["cookie:", "password: a ", "password:$", 'token: "a ', "PIN "])
+def test_a_line_of_names_of_secrets_is_searched_for_secrets(unit: str) -> None:
+    assert seconds_of(lambda: find_secrets(unit * (5 * CHARS // len(unit)))) < SECONDS
+
+
+@pytest.mark.parametrize("unit", ["**a ", "__a ", "~~a ", "cookie:"])
+def test_a_message_of_open_marks_is_captured(unit: str) -> None:
+    turn = TranscriptTurn("person", unit * (CHARS // len(unit)))
+    assert seconds_of(lambda: list(extract([turn]))) < SECONDS
+
+
+def test_a_word_of_vowel_signs_loses_its_ending() -> None:
+    word = f"\u0915{chr(0x93E) * CHARS}\u0915"
+    assert seconds_of(lambda: without_ending(word)) < SECONDS
+    assert without_ending("\u0915\u0915\u093e") == "\u0915\u0915"

@@ -15,7 +15,7 @@ from memvault.text.words import MARKS
 
 WORD = re.compile(rf"[^\W_]+(?:[{MARKS}]+[^\W_]*)*")
 _INDIAN = re.compile("[\u0900-\u0dff]")
-_VOWEL_SIGNS = re.compile(rf"[{MARKS}]+$")
+_VOWEL_SIGNS = re.compile(rf"(?<![{MARKS}])[{MARKS}]+$")
 
 # A text's language is that of which it has most of these words, at least two. A trained detector
 # (py3langid) is more exact for single words, but takes 95 MB and 0.4 ms a note.
