@@ -36,7 +36,7 @@ def test_a_text_of_open_links_is_made_readable(mark: str) -> None:
     assert seconds_of(lambda: readable(f"kite {mark * (CHARS // len(mark))} end")) < SECONDS
 
 
-@pytest.mark.parametrize("mark", ["> ", "- ", "1. ", "# ", "* "])
+@pytest.mark.parametrize("mark", ["> ", "- ", "1. ", "# ", "* ", "|", "| ", "# | "])
 def test_a_line_of_markers_is_made_readable(mark: str) -> None:
     assert seconds_of(lambda: readable(mark * (CHARS // len(mark)) + "end")) < SECONDS
 
