@@ -21,7 +21,7 @@ from memvault.stores.graph import GraphStore
 from memvault.stores.graph.ladybug import LadybugGraphStore
 from memvault.stores.keyvalue import KeyValueStore
 from memvault.stores.keyvalue.sqlite import SqliteKeyValueStore
-from memvault.stores.server import Server, StoreNamespace
+from memvault.stores.server import Server, StoreNamespace, invalid_url
 from memvault.stores.vectors import VectorStore
 from memvault.stores.vectors.edge import EdgeVectorStore
 from memvault.vault.write import storage_errors
@@ -181,11 +181,15 @@ def namespace_of(settings: Settings, folder: Path) -> StoreNamespace:
 
 
 def without_password(url: str) -> str:
-    """The URL without credentials, for display."""
+    """The scheme, host, port and path of a URL, for display: the other parts may be a password.
+
+    Nothing but the scheme is shown if a slash in a password makes a part of it a path.
+    """
     parts = urlsplit(url)
-    if "@" not in parts.netloc:
-        return url
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+    if "@" in f"{parts.path}{parts.query}{parts.fragment}":
+        return f"{parts.scheme}://…"
+    netloc = parts.netloc.rpartition("@")[2]
+    return parts._replace(netloc=netloc, query="", fragment="").geturl()
 
 
 def _open_vectors(
@@ -246,7 +250,11 @@ def _servers(*stores: object) -> Iterator[Server]:
 def _check(settings: Settings) -> None:
     for role, schemes in SCHEMES.items():
         value = getattr(settings, role)
-        if value != EMBEDDED and urlsplit(value).scheme not in schemes:
+        try:
+            is_known = value == EMBEDDED or urlsplit(value).scheme in schemes
+        except ValueError as error:
+            raise invalid_url(role) from error
+        if not is_known:
             urls = ", ".join(f"{scheme}://" for scheme in schemes)
             raise InvalidParams(f'configuration: {role} must be "{EMBEDDED}" or a URL with {urls}')
 
