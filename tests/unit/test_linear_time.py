@@ -18,6 +18,7 @@ from memvault.stores.vectors.languages import without_ending
 from memvault.text.repeats import without_repeats
 from memvault.text.secrets import find_secrets
 from memvault.vault.file_names import safe_name
+from memvault.vault.parse import parse_note
 from memvault.vault.readable import readable
 from memvault.verification.claims.amount_parsing import amounts_in
 
@@ -122,3 +123,10 @@ def test_a_word_of_vowel_signs_loses_its_ending() -> None:
     word = f"\u0915{chr(0x93E) * CHARS}\u0915"
     assert seconds_of(lambda: without_ending(word)) < SECONDS
     assert without_ending("\u0915\u0915\u093e") == "\u0915\u0915"
+
+
+def test_frontmatter_that_has_a_key_again_and_again_is_read() -> None:
+    data = ("---\n" + "k: |\n" * CHARS + "---\nA kite.\n").encode()
+    assert seconds_of(lambda: parse_note("Kite.md", data)) < 2 * SECONDS
+    (warning,) = parse_note("Kite.md", data).warnings
+    assert "in lines 2, 3, 4, 5, 6, … and 60001, and" in warning
