@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass
 
 from indexer.indexer import Indexer
 from memvault.model.errors import MemvaultError
+from memvault.model.json_text import json_value
 from memvault.stores.keyvalue import KeyValueStore
 
 logger = logging.getLogger(__name__)
@@ -123,7 +124,7 @@ class ChangeFeed:
         if latest < first or len(keys) > MAX_PATHS:
             return None
         stored = self._store.get_many(CHANGES, keys)
-        changes = [json.loads(value) for value in stored.values()]
+        changes = [json_value(value) for value in stored.values()]
         if len(changes) < len(keys) or None in changes:
             return None
         return {path for paths in changes for path in paths}
@@ -162,7 +163,7 @@ def published_status(store: KeyValueStore) -> IndexerStatus | None:
     """The last published status; None if it has expired or is of another version."""
     value = store.get(NAMESPACE, KEY)
     try:
-        return None if value is None else IndexerStatus(**json.loads(value))
+        return None if value is None else IndexerStatus(**json_value(value))
     except (TypeError, ValueError):
         return None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -28,6 +27,7 @@ from mcp_server.security.access_policy import AccessMiddleware, AccessPolicy
 from mcp_server.security.consent import SignInPaths, client_admin_routes, client_routes
 from mcp_server.security.oauth import ApprovalProvider
 from memvault import __version__
+from memvault.model.json_text import json_value
 
 if TYPE_CHECKING:
     from mcp_server.engine.startup import Startup
@@ -144,8 +144,8 @@ def _refusal(frame: str | bytes, error: ValidationError) -> SessionMessage | Non
     """The error for an invalid request; None if the message is not a request, as no client waits
     for an answer to it."""
     try:
-        request = json.loads(frame)
-    except (ValueError, RecursionError):
+        request = json_value(frame)
+    except ValueError:
         return None
     id_ = request.get("id") if isinstance(request, dict) and "method" in request else None
     if isinstance(id_, bool) or not isinstance(id_, int | str):

@@ -13,6 +13,7 @@ from mcp_server.answers.memories import is_verified
 from mcp_server.answers.status import Behaviour
 from mcp_server.tools.toolbox import Toolbox
 from memvault.model.search import Hit, Mode
+from memvault.model.unicode_forms import without_line_breaks
 from memvault.vault.lines import bare_lines
 
 _HEADING = re.compile(r"\A(\s*)#")  # at the start of a line
@@ -154,7 +155,7 @@ def context_prompt(box: Toolbox) -> Prompt:
 
 
 def _passage(hit: Hit) -> str:
-    place = f"{hit.memory.path}:{hit.lines.first}-{hit.lines.last}"
+    place = f"{without_line_breaks(hit.memory.path)}:{hit.lines.first}-{hit.lines.last}"
     own_heading = hit.memory.provenance.own_heading(hit.heading)
     heading = f" > {own_heading}" if own_heading else ""
     origin = hit.memory.provenance.of_lines(hit.lines)

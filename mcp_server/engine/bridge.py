@@ -27,6 +27,7 @@ from websockets.sync.client import ClientConnection
 
 from mcp_server.engine.launcher import Launcher
 from memvault.model.errors import EngineUnavailable
+from memvault.model.json_text import json_value
 
 _DRAIN_SECONDS = 2.0
 _POLL_SECONDS = 0.01
@@ -291,8 +292,8 @@ def _key(id_: Any) -> tuple[str, Any]:
 def _parsed(message: bytes) -> dict[str, Any]:
     """The message's fields; empty unless it is a JSON object (the engine reports the error)."""
     try:
-        value = json.loads(message)
-    except (ValueError, RecursionError):
+        value = json_value(message)
+    except ValueError:
         return {}
     return value if isinstance(value, dict) else {}
 

@@ -20,6 +20,7 @@ from mcp_server.engine.launcher import EngineAddress, Launcher, read_address
 from memvault import __version__
 from memvault.config.paths import StateFolder
 from memvault.model.errors import EngineUnavailable, MemvaultError
+from memvault.model.json_text import json_value
 
 COMMAND_LINE = "memvault-cli"  # the client name of the command line
 _PROTOCOL = "2025-06-18"
@@ -81,7 +82,7 @@ class EngineClient:
         """
         with self._http("POST", "/admin/rebuild") as response:
             for line in response:
-                answer = json.loads(line)
+                answer = json_value(line)
                 _raise_if_error(answer)
                 if "finished" not in answer:
                     yield answer
@@ -105,7 +106,7 @@ class EngineClient:
 
     def _admin(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
         with self._http(method, path, body) as response:
-            return dict(json.loads(response.read()))
+            return dict(json_value(response.read()))
 
     @contextmanager
     def _http(
@@ -132,7 +133,7 @@ class EngineClient:
         self._send({"jsonrpc": "2.0", "id": id_, "method": method, "params": params})
         while True:
             try:
-                answer = json.loads(self._connection.recv())
+                answer = json_value(self._connection.recv())
             except ConnectionClosed as error:
                 raise EngineUnavailable(_GONE) from error
             if answer.get("id") == id_ and "method" not in answer:
@@ -158,7 +159,7 @@ def _keywords(data: Any) -> dict[str, Any]:
 
 def _parsed(text: bytes) -> dict[str, Any]:
     try:
-        value = json.loads(text)
+        value = json_value(text)
     except ValueError:
         return {}
     return value if isinstance(value, dict) else {}

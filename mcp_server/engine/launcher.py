@@ -23,6 +23,7 @@ from websockets.sync.client import ClientConnection, connect
 from memvault import __version__
 from memvault.config.paths import StateFolder
 from memvault.model.errors import EngineUnavailable
+from memvault.model.json_text import json_value
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class EngineAddress:
 def read_address(state: StateFolder) -> EngineAddress | None:
     """The last address written, possibly of a killed engine; None if there is no valid one."""
     try:
-        values = json.loads(state.engine_address.read_bytes())
+        values = json_value(state.engine_address.read_bytes())
         return EngineAddress(**values)
     except (OSError, ValueError, TypeError):
         return None
@@ -131,7 +132,7 @@ class Launcher:
         address = read_address(self._state)
         with suppress(EngineUnavailable, ValueError):
             while address is not None:
-                health = json.loads(ask(address, "GET", "/healthz"))
+                health = json_value(ask(address, "GET", "/healthz"))
                 if health["status"] != "starting":
                     return
                 if health["doing"] != reported:

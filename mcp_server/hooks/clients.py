@@ -16,6 +16,7 @@ from typing import Any
 
 from memvault.capture.hook_input import AGENT_KEYS, MESSAGE_KEYS, SESSION_KEYS, START_KEYS
 from memvault.capture.transcripts import spoken
+from memvault.model.json_text import json_value
 
 # The client's own name of an event, if it differs.
 _OWN_NAMES: Mapping[str, Mapping[str, str]] = {
@@ -36,6 +37,7 @@ _TAKES_CONTEXT: Mapping[str, frozenset[str]] = {
     "cursor": frozenset({"SessionStart", "PostToolUse"}),
 }
 CLIENTS = frozenset(_TAKES_CONTEXT)
+MAX_NAME_CHARS = 4_096  # of a path or a session's id; no system has longer paths
 # Parts of the client names in MCP handshakes.
 _MCP_NAMES = {"vscode": ("visual studio code", "vscode"), "gemini-cli": ("gemini",)}
 _EDITS = re.compile(
@@ -129,14 +131,12 @@ def read_call(client: str, event: str, data: bytes) -> HookCall:
     """The call in memvault's form.
 
     Raises:
-        ValueError: the client is unknown, or the input is not a JSON object with a session.
+        ValueError: the client is unknown, or the input is not a JSON object with a session. A path
+            or id that is too long counts as missing.
     """
     if client not in CLIENTS:
         raise ValueError(f"unknown client {client}")
-    try:
-        fields = json.loads(data)
-    except RecursionError as error:
-        raise ValueError("the input is nested too deeply") from error
+    fields = json_value(data)
     if not isinstance(fields, dict):
         raise ValueError("the input is not a JSON object")
 
@@ -144,19 +144,22 @@ def read_call(client: str, event: str, data: bytes) -> HookCall:
         values = (fields.get(key) for key in keys)
         return next((value for value in values if isinstance(value, str) and value), "")
 
-    session_id = text(*SESSION_KEYS)
+    def name(*keys: str) -> str:
+        return _short(text(*keys))
+
+    session_id = name(*SESSION_KEYS)
     if not session_id:
         raise ValueError("the input names no session")
     roots = fields.get("workspace_roots")
     first_root = roots[0] if isinstance(roots, list) and roots else ""
     tool_input = fields.get("tool_input")
-    transcript = text("agent_transcript_path") if event == "SubagentStop" else ""
+    transcript = name("agent_transcript_path") if event == "SubagentStop" else ""
     return HookCall(
         client=client,
         event=event,
         session_id=session_id,
-        folder=text("cwd") or (first_root if isinstance(first_root, str) else ""),
-        transcript=transcript or text("transcript_path"),
+        folder=name("cwd") or (_short(first_root) if isinstance(first_root, str) else ""),
+        transcript=transcript or name("transcript_path"),
         prompt=spoken(text("prompt")),
         source=text(*START_KEYS),
         tool=text("tool_name"),
@@ -164,6 +167,11 @@ def read_call(client: str, event: str, data: bytes) -> HookCall:
         agent=text(*AGENT_KEYS),
         message=spoken(text(*MESSAGE_KEYS)),
     )
+
+
+def _short(text: str) -> str:
+    """The text if a path or an id may be so long; else empty."""
+    return text if len(text) <= MAX_NAME_CHARS else ""
 
 
 def written_reply(client: str, event: str, reply: Reply) -> bytes:

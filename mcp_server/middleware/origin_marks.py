@@ -6,7 +6,6 @@ answer of every tool and resource, also of those that only mention a memory.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ from fastmcp.tools import ToolResult
 from pydantic_core import to_json
 
 from mcp_server.middleware import CallTool, ReadResource, ResourceRead, ToolCall
+from memvault.model.json_text import json_value
 from memvault.model.memory import Memory
 from memvault.model.note import LineRange
 from memvault.model.provenance import Origin, OriginKind
@@ -70,7 +70,7 @@ class OriginMarks(Middleware):
     def _resource(self, part: ResourceContent) -> ResourceContent:
         if part.mime_type != "application/json" or not isinstance(part.content, str):
             return part
-        marked = self._marked(json.loads(part.content), gated=False)
+        marked = self._marked(json_value(part.content), gated=False)
         return ResourceContent(
             to_json(marked).decode(), mime_type=part.mime_type, meta=part.meta
         )  # fmt: skip

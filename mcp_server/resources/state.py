@@ -27,6 +27,7 @@ from memvault.model.graph import GraphEdge
 from memvault.model.memory import JohariQuadrant, Lifecycle, Memory, Stage, UTLState
 from memvault.model.search import Hit
 from memvault.model.state import CognitivePulse
+from memvault.model.unicode_forms import without_line_breaks
 from memvault.stores.graph_view import node_ref
 
 PULSE_URI = "utl://current_session/pulse"
@@ -343,12 +344,15 @@ def _markdown(context: ContextResource, author_note: Callable[[str], str]) -> Re
     if context.notes is not None:
         lines += [f"{context.notes} notes ({context.lifecycle}), mostly about:", ""]
     for concept in context.concepts or ():
-        place = f" ({concept.path}){author_note(concept.path)}" if concept.path else ""
+        place = (
+            f" ({without_line_breaks(concept.path)}){author_note(concept.path)}"
+            if concept.path
+            else ""
+        )
         lines.append(f"- {concept.name}{place}")
     for memory in context.memories or ():
-        lines.append(
-            f"- [[{memory.title}]] ({memory.path}): {memory.type}{author_note(memory.path)}"
-        )
+        place = f"({without_line_breaks(memory.path)})"
+        lines.append(f"- [[{memory.title}]] {place}: {memory.type}{author_note(memory.path)}")
     if not context.memories and not context.concepts:
         lines.append("Nothing has been recalled yet.")
     return ResourceResult([ResourceContent("\n".join(lines) + "\n", mime_type=MARKDOWN)])

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
+from memvault.model.json_text import json_value
 from memvault.vault.write import write_whole
 from memvault.verification.immunity.folding import lookalike_key
 
@@ -182,7 +183,7 @@ def _hash(token: str) -> str:
 def _read(file: Path) -> _Contents:
     """The file's contents; empty if it is missing or damaged, so clients ask for approval again."""
     try:
-        values = json.loads(file.read_bytes())
+        values = json_value(file.read_bytes())
         clients = {key: ApprovedClient(**client) for key, client in values["clients"].items()}
         tokens = {key: Grant(**grant) for key, grant in values["tokens"].items()}
     except FileNotFoundError:

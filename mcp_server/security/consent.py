@@ -6,7 +6,6 @@ that was signed in on this machine, and ``/admin/clients`` the engine's token.
 
 from __future__ import annotations
 
-import json
 import time
 from typing import Any
 
@@ -20,6 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from mcp_server.security.access_policy import PAGE_HEADERS, PageSessions, needs_no_token
 from mcp_server.security.oauth import CONSENT_PATH, ApprovalProvider, WaitingClient
+from memvault.model.json_text import json_value
 
 CLIENTS_PATH = "/clients"
 _MAX_BODY_BYTES = 262_144
@@ -133,7 +133,7 @@ def client_admin_routes(
         return JSONResponse(_as_json(provider))
 
     async def act(request: Request) -> Response:
-        values = json.loads(await request.body())
+        values = json_value(await request.body())
         done = provider is not None and _decide(provider, str(values["action"]), str(values["key"]))
         return JSONResponse({"done": done})
 

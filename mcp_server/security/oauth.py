@@ -37,6 +37,7 @@ from mcp_server.security.client_registry import (
     Grant,
     shown_name,
 )
+from memvault.model.json_text import json_value
 from memvault.verification.immunity.folding import lookalike_key
 
 CONSENT_PATH = "/consent"
@@ -136,7 +137,7 @@ class ApprovalProvider(OAuthProvider):
     def request(self, sealed: str) -> WaitingClient | None:
         """The request in an address that `authorize` returned; None if it has expired."""
         try:
-            values = json.loads(self._seal.decrypt(sealed, ttl=_WAITING_SECONDS))
+            values = json_value(self._seal.decrypt(sealed, ttl=_WAITING_SECONDS))
         except (InvalidToken, ValueError):
             return None
         client = OAuthClientInformationFull.model_validate(values["client"])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Annotated, Any, Literal
@@ -11,6 +10,7 @@ from fastmcp.utilities.json_schema import dereference_refs
 from mcp_types import ToolAnnotations
 from pydantic import Field, StringConstraints
 
+from memvault.model.json_text import json_value
 from memvault.model.search import Filters
 
 CORE = {"core"}
@@ -150,8 +150,8 @@ def _converted(text: str, schema: Mapping[str, Any]) -> Any:
     kinds = {"object" if "$ref" in choice else choice.get("type") for choice in choices}
     if "string" in kinds or kinds.isdisjoint({"object", "array"}):
         return text
-    with suppress(ValueError, RecursionError):
-        value = json.loads(text)
+    with suppress(ValueError):
+        value = json_value(text)
         if isinstance(value, (dict, list)):
             return value
     return [text] if "array" in kinds else text

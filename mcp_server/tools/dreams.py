@@ -9,9 +9,8 @@ from pydantic import Field
 
 from mcp_server.answers.status import DreamAnswer, DreamPhaseShape, ProposalShape
 from mcp_server.tools.arguments import ADDS, FULL, SessionId, WhyChanged
-from mcp_server.tools.toolbox import Tools
+from mcp_server.tools.toolbox import Tools, why_of
 from memvault.consolidation.dreams.record import DiscoveryKind, DreamPhase
-from memvault.text.secrets import without_secrets
 
 PATIENCE_SECONDS = 8.0  # clients give up on a call after about 60 seconds, people sooner
 _PHASES = {"nrem": (DreamPhase.NREM,), "rem": (DreamPhase.REM,), "full": tuple(DreamPhase)}
@@ -40,7 +39,7 @@ class DreamTools(Tools):
         self._box.touch(session_id)
         dreaming = self._box.container.dreaming
         before = len(dreaming.record.reports())
-        dreaming.trigger(_PHASES[phase], duration, without_secrets(rationale))
+        dreaming.trigger(_PHASES[phase], duration, why_of(rationale).rationale)
         dreaming.wait(PATIENCE_SECONDS)
         self._box.container.curation.wait(PATIENCE_SECONDS)
         waiting = dreaming.waiting()

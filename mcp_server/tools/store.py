@@ -46,7 +46,6 @@ from memvault.model.memory import (
 )
 from memvault.model.note import LineRange
 from memvault.reasoning.critique import Contradiction
-from memvault.text.secrets import without_secrets
 from memvault.vault.session_lines import is_captured
 
 MAX_NAMESAKES = 3  # that a notice lists
@@ -171,7 +170,7 @@ class StoreTools(Tools):
         draft = Draft.checked(
             content=content,
             content_base64=content_base64,
-            rationale=without_secrets(rationale),
+            rationale=rationale,
             title=title,
             importance=importance,
             modality=modality,

@@ -5,14 +5,17 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
+from memvault.config.settings import Settings
 from memvault.model.errors import InvalidParams, StoreUnavailable
 from memvault.stores.graph import neo4j as graph
 from memvault.stores.graph.neo4j import Neo4jGraphStore
 from memvault.stores.keyvalue import redis as keyvalue
 from memvault.stores.keyvalue.redis import RedisKeyValueStore
+from memvault.stores.open import open_stores, without_password
 from memvault.stores.server import REST_SECONDS, Server, StoreNamespace
 from memvault.stores.vectors import qdrant as vectors
 from memvault.stores.vectors.qdrant import QdrantVectorStore, connect_to_server
@@ -88,6 +91,34 @@ def test_an_address_that_is_none_is_refused() -> None:
         Neo4jGraphStore("gremlin://host", PLACE, "neo4j", "x")
     with pytest.raises(InvalidParams, match="keyvalue"):
         RedisKeyValueStore("redis://host:port", PLACE)
+
+
+@pytest.mark.parametrize(
+    ("role", "url"),
+    [
+        ("graph", "bolt://ada:hunter2@host:7687"),
+        ("keyvalue", "redis://ada:hunter2/x@host:6379"),
+        ("keyvalue", "redis://ada:hunter2\u2100@host"),
+        ("vectors", "http://ada:hunter2/x@host"),
+    ],
+)
+def test_no_message_on_an_address_quotes_its_password(role: str, url: str, tmp_path: Path) -> None:
+    with pytest.raises(InvalidParams, match=f"{role} is not a valid URL.*sets the password") as got:
+        open_stores(Settings.model_validate({role: url}), tmp_path / "indexes" / "1", 4)
+    assert "hunter" not in str(got.value)
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("embedded", "embedded"),
+        ("redis://ada:hunter2@host:6379/0", "redis://host:6379/0"),
+        ("redis://host:6379/0?password=hunter2", "redis://host:6379/0"),
+        ("redis://ada:47/hunter2@host", "redis://…"),
+    ],
+)
+def test_the_status_shows_addresses_without_passwords(url: str, shown: str) -> None:
+    assert without_password(url) == shown
 
 
 class Flaky:

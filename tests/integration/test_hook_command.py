@@ -151,7 +151,7 @@ def test_the_command_imports_next_to_nothing(tmp_path: Path) -> None:
     )
     loaded = set(ran.stdout.split())
     heavy = {"asyncio", "http.client", "numpy", "platformdirs", "pydantic", "subprocess", "typer"}
-    assert "memvault.cli.hook" in loaded and not loaded & heavy
+    assert "memvault.cli.hook" in loaded and not loaded & {*heavy, "typing"}
 
 
 def test_every_event_of_the_specification_has_its_limit() -> None:
@@ -170,6 +170,37 @@ def test_no_arguments_whatever_end_in_another_exit_code_than_zero(hooks: Hooks) 
     command = [sys.executable, "-m", "memvault.cli", "hook"]
     ran = subprocess.run(command, input=b"{}", check=False, env=hooks.environment)
     assert ran.returncode == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device")
+def test_nobody_who_reads_the_output_is_no_other_exit_code(hooks: Hooks, tmp_path: Path) -> None:
+    """Python ends with 120 if it cannot write what is left of the output, and with 1 on an error
+    without a stderr to report it to."""
+    hooks.state.create()
+    answer = b"HTTP/1.1 200 OK\r\n\r\n{}"
+    with socket.create_server(("127.0.0.1", 0)) as listener, Path("/dev/full").open("wb") as full:
+        port = listener.getsockname()[1]
+        write_address(hooks.state, EngineAddress(os.getpid(), "127.0.0.1", port, "t", "0.1.0", 0.0))
+        command = [sys.executable, "-m", "memvault.cli", "hook", "SessionStart"]
+        places = [f"--state={hooks.state.root}", f"--vault={hooks.vault}"]
+        for start in (command, [*command[:3], *places[1:], "hook", "SessionStart"]):
+            ran = subprocess.Popen(
+                [*start, *places] if start is command else start,
+                stdin=subprocess.PIPE, stdout=full, env=hooks.environment,
+            )  # fmt: skip
+            assert ran.stdin is not None
+            ran.stdin.write(b'{"session_id": "s-1"}')
+            ran.stdin.close()
+            with listener.accept()[0] as connection:
+                connection.recv(65_536)
+                connection.sendall(answer)
+            assert ran.wait(30) == 0
+    too_long = f"--vault={'a' * 5_000}"
+    for redirection in ("2>&-", "2>/dev/full"):
+        shell = f'"$0" -m memvault.cli hook Stop "$1" {redirection}'
+        silent = ["sh", "-c", shell, sys.executable, too_long]
+        ran_silently = subprocess.run(silent, input=b"{}", check=False, env=hooks.environment)
+        assert ran_silently.returncode == 0
 
 
 def test_a_missing_vault_is_a_line_in_the_log(hooks: Hooks, tmp_path: Path) -> None:

@@ -600,6 +600,16 @@ def test_a_project_is_the_repositorys_name_as_the_vault_spells_it(tmp_path: Path
     assert project_of(str(deep), []) == "Aurora"
     assert project_of(str(Path.home()), ["aurora"]) is None
     assert project_of("", ["aurora"]) is None
+    assert project_of(f"/srv/{'a' * 3_000}", ["aurora"]) is None  # a name that no system has
+
+
+def test_a_path_or_an_id_that_is_too_long_counts_as_missing() -> None:
+    long = "/" + "a" * 5_000
+    given = {"session_id": "s-1", "cwd": long, "transcript_path": long, "prompt": long}
+    call = read_call("claude-code", "Stop", json.dumps(given).encode())
+    assert (call.folder, call.transcript, call.prompt) == ("", "", long)
+    with pytest.raises(ValueError, match="names no session"):
+        read_call("claude-code", "Stop", json.dumps({"session_id": long}).encode())
 
 
 def test_what_the_assistant_repeats_from_the_vault_is_not_captured_again(

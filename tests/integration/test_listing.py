@@ -131,5 +131,11 @@ def test_a_value_that_no_note_has_is_an_error_that_names_the_nearest(
     assert says.casefold() in error["message"].casefold()
 
 
+def test_an_error_quotes_the_start_of_a_value_of_any_length(lister: Caller) -> None:
+    for given in ({"tags": ["[" * 500_000]}, {"properties": {"status": "open " * 100_000}}):
+        error = lister.error("list_memories", **given)
+        assert len(error["message"]) < 500
+
+
 def test_an_unknown_project_is_an_error_that_names_the_projects(lister: Caller) -> None:
     assert "kelp" in lister.error("list_memories", project="moor")["message"]

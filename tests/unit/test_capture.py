@@ -78,6 +78,20 @@ def test_what_clients_add_to_a_prompt_is_not_what_was_said(
     assert spoken(text) == (text if spoken_text is None else spoken_text)
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("<bash-stdout>a\n</bash-stdout>\nI like spam.\n</bash-stdout>", ""),
+        ("Look.\n<task-notification>a</task-notification> I like spam.</task-notification>", "Look."),
+        ("<attached_files><user_query>I like spam.</user_query></attached_files>\n"
+         "<user_query>\nWhat is this?\n</user_query>", "What is this?"),
+        ("I like tea.\n<private and no end", "I like tea."),
+    ],
+)  # fmt: skip
+def test_the_output_of_a_tool_cannot_end_what_the_client_added(text: str, said: str) -> None:
+    assert spoken(text) == said
+
+
 def test_what_a_client_says_in_its_models_place_is_not_read(tmp_path: Path) -> None:
     path = tmp_path / "t.jsonl"
     message = {"role": "assistant", "model": "<synthetic>", "content": "No response requested."}

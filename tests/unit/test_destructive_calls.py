@@ -10,6 +10,7 @@ import pytest
 
 from mcp_server.hooks.clients import Reply, read_call, written_reply
 from mcp_server.hooks.destructive_calls import destroyed_by_command, destroyed_by_tool
+from tests.unit.test_linear_time import SECONDS, seconds_of
 
 REFUSED = [
     "rm -rf {vault}",
@@ -105,3 +106,24 @@ def test_each_client_gets_a_refusal_in_its_form(
     written = json.loads(written_reply(client, event, Reply(denied="No.")))
     flat = written | written.get("hookSpecificOutput", {})
     assert expected.items() <= flat.items()
+
+
+DOUBLED = "a=" + "x" * 99 + ";" + "a=$a$a$a$a$a$a$a$a;" * 12
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["a=b " * 100_000, "cd a; " * 30_000, "sudo -n " * 50_000, "rm $a " * 3_000, DOUBLED],
+)
+def test_a_command_of_any_length_is_read_at_once(vault: Path, tmp_path: Path, command: str) -> None:
+    def read() -> None:
+        destroyed_by_command(command, str(tmp_path), vault)
+
+    assert seconds_of(read) < SECONDS
+
+
+def test_variables_and_folders_are_followed_up_to_the_length_of_a_path(
+    vault: Path, tmp_path: Path
+) -> None:
+    command = f"A={vault}; B=.memvault; cd {'a' * 5_000}; sudo -n rm -rf $A/$B"
+    assert destroyed_by_command(command, str(tmp_path), vault)

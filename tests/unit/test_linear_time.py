@@ -7,9 +7,18 @@ from collections.abc import Callable
 
 import pytest
 
+from memvault.capture.extract import extract
+from memvault.capture.transcripts import TranscriptTurn, spoken
+from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.editable_text import EditableText
-from memvault.model.errors import NoteConflict
+from memvault.curation.tasks.note_wording import Title, note_wording
+from memvault.model.errors import InvalidParams, NoteConflict
+from memvault.search.question_names import unseen_names
+from memvault.stores.vectors.languages import without_ending
 from memvault.text.repeats import without_repeats
+from memvault.text.secrets import find_secrets
+from memvault.vault.file_names import safe_name
+from memvault.vault.parse import parse_note
 from memvault.vault.readable import readable
 from memvault.verification.claims.amount_parsing import amounts_in
 
@@ -28,7 +37,7 @@ def test_a_text_of_open_links_is_made_readable(mark: str) -> None:
     assert seconds_of(lambda: readable(f"kite {mark * (CHARS // len(mark))} end")) < SECONDS
 
 
-@pytest.mark.parametrize("mark", ["> ", "- ", "1. ", "# ", "* "])
+@pytest.mark.parametrize("mark", ["> ", "- ", "1. ", "# ", "* ", "|", "| ", "# | "])
 def test_a_line_of_markers_is_made_readable(mark: str) -> None:
     assert seconds_of(lambda: readable(mark * (CHARS // len(mark)) + "end")) < SECONDS
 
@@ -49,7 +58,7 @@ def test_closing_marks_of_a_heading_are_no_part_of_it() -> None:
     assert note.appending("It flies.", "kite ##")[2].strip() == "It flies."
 
 
-@pytest.mark.parametrize("value", ["1 ", "1-1 ", "€1 ", "monthly 1 ", "2026 "])
+@pytest.mark.parametrize("value", ["1 ", "1-1 ", "€1 ", "monthly 1 ", "2026 ", ",111", ".111"])
 def test_a_line_of_numbers_is_searched_for_values(value: str) -> None:
     assert seconds_of(lambda: amounts_in(value * (CHARS // len(value)))) < SECONDS
 
@@ -58,3 +67,66 @@ def test_a_line_of_numbers_is_searched_for_values(value: str) -> None:
 def test_a_line_of_spaces_is_compared_with_what_is_known(space: str) -> None:
     text = f"{space * 20_000}kite\n"
     assert seconds_of(lambda: without_repeats(text, ["It flies."])) < SECONDS
+
+
+@pytest.mark.parametrize(
+    "tag",
+    ["<rules", "<rules ", "<a-b>\n", "<a-", "<private", "<user_query>", "</a ",
+     "[Request interrupted by user"],
+)  # fmt: skip
+def test_a_prompt_of_open_tags_is_read(tag: str) -> None:
+    assert seconds_of(lambda: spoken(tag * (CHARS // len(tag)))) < SECONDS
+
+
+def test_a_prompt_of_different_open_tags_is_read() -> None:
+    text = "".join(f"<a-{chr(97 + i % 26) * (i % 500 + 1)}>\n" for i in range(20_000))
+    assert seconds_of(lambda: spoken(text)) < SECONDS
+
+
+@pytest.mark.parametrize("unit", [".md", ".md.markdown", ". ", "a.md "])
+def test_a_file_name_of_extensions_is_made_safe(unit: str) -> None:
+    assert seconds_of(lambda: safe_name(unit * CHARS + "x")) < SECONDS
+
+
+@pytest.mark.parametrize("sign", [".", "(", ". ", " ", "\u3000"])
+def test_a_question_of_signs_is_searched_for_names(sign: str) -> None:
+    question = f"kite {sign * (CHARS // len(sign))}"
+    assert seconds_of(lambda: unseen_names(question, None, lambda _: False)) < SECONDS
+
+
+def test_data_of_open_addresses_is_refused() -> None:
+    def store() -> None:
+        with pytest.raises(InvalidParams):
+            Draft.checked(content_base64="data:" * CHARS, rationale="A kite in the sky.")
+
+    assert seconds_of(store) < SECONDS
+
+
+@pytest.mark.parametrize("mark", ["[[", "[[a", "[[a|", "[[a#"])
+def test_a_note_of_open_links_is_compared_with_others(mark: str) -> None:
+    data = (mark * (CHARS // len(mark))).encode()
+    assert seconds_of(lambda: note_wording(Title("kite"), data)) < SECONDS
+
+
+@pytest.mark.parametrize("unit", ["cookie:", "password: a ", "password:$", 'token: "a ', "PIN "])
+def test_a_line_of_names_of_secrets_is_searched_for_secrets(unit: str) -> None:
+    assert seconds_of(lambda: find_secrets(unit * (5 * CHARS // len(unit)))) < SECONDS
+
+
+@pytest.mark.parametrize("unit", ["**a ", "__a ", "~~a ", "cookie:"])
+def test_a_message_of_open_marks_is_captured(unit: str) -> None:
+    turn = TranscriptTurn("person", unit * (CHARS // len(unit)))
+    assert seconds_of(lambda: list(extract([turn]))) < SECONDS
+
+
+def test_a_word_of_vowel_signs_loses_its_ending() -> None:
+    word = f"\u0915{chr(0x93E) * CHARS}\u0915"
+    assert seconds_of(lambda: without_ending(word)) < SECONDS
+    assert without_ending("\u0915\u0915\u093e") == "\u0915\u0915"
+
+
+def test_frontmatter_that_has_a_key_again_and_again_is_read() -> None:
+    data = ("---\n" + "k: |\n" * CHARS + "---\nA kite.\n").encode()
+    assert seconds_of(lambda: parse_note("Kite.md", data)) < 2 * SECONDS
+    (warning,) = parse_note("Kite.md", data).warnings
+    assert "in lines 2, 3, 4, 5, 6, … and 60001, and" in warning

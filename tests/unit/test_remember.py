@@ -321,3 +321,11 @@ def test_whatever_a_client_sends_stays_in_the_vault_and_reads_back(
     assert note.frontmatter_problem is None
     assert desk.vault.is_note(path)
     assert [stat.path for stat in desk.vault.walk()] == [path]
+
+
+def test_the_length_of_a_reason_is_checked_before_its_secrets_are_masked() -> None:
+    reason = "the PIN is 4711; " + "it opens the door. " * 25
+    draft = Draft.checked(content="A door.", rationale=reason[:500])
+    assert "4711" not in draft.rationale and draft.rationale.startswith("the PIN is [secret")
+    with pytest.raises(InvalidParams):
+        Draft.checked(content="A door.", rationale="pin 4711")

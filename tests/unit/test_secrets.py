@@ -167,3 +167,18 @@ def test_cookies_of_browsers_are_secrets(said: str) -> None:
 def test_a_name_may_have_words_in_front() -> None:
     for line in ("my_db_password = hunter2x", "staging-api-key: hunter2x", "WIFI_PIN: 47113"):
         assert without_secrets(line).endswith(MASK)
+
+
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
+        ('password: "hunter22 and so on', f'password: "{MASK} and so on'),
+        (f"token: {'aB3' * 400}, and so on", f"token: {MASK}, and so on"),
+        ('password: ""', 'password: ""'),
+        ("password:$NAME,token:abc123", f"password:$NAME,token:{MASK}"),
+    ],
+)
+def test_a_value_in_an_open_quotation_or_of_any_length_is_masked_whole(
+    text: str, masked: str
+) -> None:
+    assert without_secrets(text) == masked

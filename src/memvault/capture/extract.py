@@ -53,7 +53,7 @@ class Item:
 
 _CODE_BLOCK = re.compile(r"^[ \t]*(`{3,}|~{3,})[\s\S]*?(?:^[ \t]*\1|\Z)", re.MULTILINE)
 _BULLET = re.compile(r"^\s*(?:[-*+•]\s+(?:\[[ xX]\]\s+)?|\d{1,3}[.)]\s+|>+\s*|#{1,6}\s+)")
-_MARKS = re.compile(r"(\*\*|__|~~)(?=\S)(.+?)(?<=\S)\1")
+_MARKS = re.compile(r"(\*\*|__|~~)(?=\S)(.{1,400}?)(?<=\S)\1")
 _LOG_LINE = re.compile(
     r"^\s*(?:\d{4}-\d\d-\d\dT|\d\d:\d\d:\d\d|\[?(?:DEBUG|INFO|WARN(?:ING)?|ERROR|TRACE)\b|Traceback|"
     r"File \"|at \S+\(|[+-]{3} |@@ |diff --git|\$ |>>> |npm |\|)"

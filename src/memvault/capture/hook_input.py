@@ -10,6 +10,7 @@ import json
 from typing import Any
 
 from memvault.capture.transcripts import spoken
+from memvault.model.json_text import json_value
 from memvault.text.secrets import without_secrets
 
 SESSION_KEYS = ("session_id", "sessionId", "conversation_id")
@@ -23,8 +24,8 @@ _PLAIN = (*SESSION_KEYS, *TRANSCRIPT_KEYS, *START_KEYS, *AGENT_KEYS, "cwd", "wor
 def kept_input(data: bytes) -> bytes | None:
     """The part of a hook's JSON that a capture needs; None if the input is no JSON object."""
     try:
-        given = json.loads(data)
-    except (ValueError, RecursionError):
+        given = json_value(data)
+    except ValueError:
         return None
     if not isinstance(given, dict):
         return None

@@ -10,6 +10,7 @@ from memvault.capture.extract import MASKED_WORDS
 from memvault.model.memory import Memory
 from memvault.model.note import LineRange
 from memvault.model.provenance import Origin
+from memvault.model.unicode_forms import without_invisible, without_line_breaks
 from memvault.model.verification import NewerClaim
 from memvault.search.excerpt import Excerpt
 from memvault.text.secrets import MASK
@@ -73,15 +74,16 @@ class Quotation:
         """The quotation on one line.
 
         Its angle brackets are replaced, so that it cannot end the marks around all quotations, and
-        so are the quotation marks of a claim, so that it cannot end its own.
+        so are the quotation marks of a claim, and those before a bracket, so that it cannot end
+        its own and name another source. Signs that the person does not see are left out.
         """
         lines = f":{self.lines[0]}" if self.lines else ""
         kind = f", {self.memory.type}" if self.memory.type in LASTING else ""
         newer = "".join(f"; {claim.mark}" for claim in self.newer)
         claim = self._claim()
-        text = self.text.replace('"', "'") if claim else self.text
+        text = self.text.replace('"', "'") if claim else self.text.replace('" (', "' (")
         line = f'- "{text}" ({self.memory.path}{lines}{kind}{claim}{newer})'
-        return line.replace("<", "‹").replace(">", "›")
+        return without_invisible(without_line_breaks(line)).replace("<", "‹").replace(">", "›")
 
     def _claim(self) -> str:
         """The claimant, if the person neither wrote nor confirmed the words; else empty."""

@@ -8,7 +8,6 @@ left out.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
+from memvault.model.json_text import json_value
 from memvault.model.moments import in_utc
 
 Speaker = Literal["person", "assistant"]
@@ -30,24 +30,22 @@ _EDITING_TOOLS = frozenset(
 )  # fmt: skip
 _PATH_KEYS = ("file_path", "filePath", "notebook_path", "path", "target_file")
 _PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
-# Text that clients and hooks add to a prompt.
+# The tags of text that clients and hooks add to a prompt; elsewhere than at a line's start they use
+# only those known. Unlike people, they use tags of two or more words: ``<task-notification>``.
 _ADDED = re.compile(
-    r"<(?P<tag>system-reminder|hook_context|session_context|environment_context|user_instructions|"
-    r"skills_instructions|permissions instructions|command-name|command-message|command-args|"
-    r"command-contents|local-command-stdout|local-command-stderr|local-command-caveat|"
-    r"bash-stdout|bash-stderr|ide_opened_file|ide_selection|attachment|attached_files|"
-    r"open_and_recently_viewed_files|user_info|git_status|rules|memvault)\b[^>]*>"
-    r"[\s\S]*?(?:</(?P=tag)>|\Z)"
+    r"(?:<(?P<known>system-reminder|hook_context|session_context|environment_context|"
+    r"user_instructions|skills_instructions|permissions instructions|command-name|command-message|"
+    r"command-args|command-contents|local-command-stdout|local-command-stderr|"
+    r"local-command-caveat|bash-stdout|bash-stderr|ide_opened_file|ide_selection|attachment|"
+    r"attached_files|open_and_recently_viewed_files|user_info|git_status|rules|memvault)"
+    r"|^[ \t]*<(?P<tag>[a-z]+(?:[-_][a-z]+)+))(?=[\s>])",
+    re.MULTILINE,
 )
-# Clients use tags of two or more words for such text, unlike people: ``<task-notification>``.
-_ADDED_LINES = re.compile(
-    r"^[ \t]*<(?P<tag>[a-z]+(?:[-_][a-z]+)+)\b[^>]*>[\s\S]*?</(?P=tag)>", re.MULTILINE
-)
-_USER_QUERY = re.compile(
-    r"<(?:user_query|userRequest)>(?P<text>[\s\S]*?)</(?:user_query|userRequest)>"
-)
-_PRIVATE = re.compile(r"<private\b[^>]*>[\s\S]*?(?:</private\s*>|\Z)", re.IGNORECASE)
-_INTERRUPTED = re.compile(r"\[Request interrupted by user[^\]]*\]")
+_CLOSING = re.compile(r"</(?P<tag>[a-z]+(?:[-_ ][a-z]+)*)\s*>")
+_QUERY_TAG = re.compile(r"<(?:user_query|userRequest)>")
+_QUERY_END = re.compile(r"</(?:user_query|userRequest)>")
+_PRIVATE = re.compile(r"<private\b[^>]*(?:>[\s\S]*?(?:</private\s*>|\Z)|\Z)", re.IGNORECASE)
+_INTERRUPTED = re.compile(r"\[Request interrupted by user[^\[\]]*\]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +93,34 @@ def without_private(text: str) -> str:
 
 def spoken(text: str) -> str:
     """The message without text that clients and hooks added, and without private spans."""
-    queries = _USER_QUERY.findall(text)
-    plain = "\n".join(queries) if queries else _ADDED_LINES.sub(" ", _ADDED.sub(" ", text))
+    plain = _query(text) or _without_added(text)
     return _INTERRUPTED.sub(" ", without_private(plain)).strip()
+
+
+def _query(text: str) -> str:
+    """The person's words, if the client marks them; it puts them after the files and the pages that
+    it attaches, which may have such marks, too."""
+    tags = list(_QUERY_TAG.finditer(text))
+    end = _QUERY_END.search(text, tags[-1].end()) if tags else None
+    return text[tags[-1].end() : end.start()] if end is not None else ""
+
+
+def _without_added(text: str) -> str:
+    """The text without what clients and hooks added, each up to the last closing tag of its name,
+    since the output of a tool in it may have such tags, too."""
+    ends = {closing["tag"]: closing.end() for closing in _CLOSING.finditer(text)}
+    kept, end = [], 0
+    for opening in _ADDED.finditer(text):
+        if opening.start() < end:
+            continue
+        closed = ends.get(opening["known"] or opening["tag"], 0)
+        if closed < opening.end():
+            if not opening["known"]:
+                continue
+            closed = len(text)
+        kept.append(text[end : opening.start()])
+        end = closed
+    return " ".join([*kept, text[end:]])
 
 
 def _lines(file: BinaryIO) -> Iterator[tuple[bytes, int]]:
@@ -122,8 +145,8 @@ def _is_one_document(file: BinaryIO) -> bool:
 def _document_turns(file: BinaryIO) -> Iterator[tuple[TranscriptTurn, int]]:
     data = file.read(MAX_LINE_BYTES)
     try:
-        whole = json.loads(data)
-    except (ValueError, RecursionError):
+        whole = json_value(data)
+    except ValueError:
         return
     entries = whole.get("messages", []) if isinstance(whole, dict) else whole
     for entry in entries if isinstance(entries, list) else []:
@@ -134,8 +157,8 @@ def _document_turns(file: BinaryIO) -> Iterator[tuple[TranscriptTurn, int]]:
 
 def _turn_of_line(line: bytes, of_subagent: bool) -> TranscriptTurn | None:
     try:
-        entry = json.loads(line)
-    except (ValueError, RecursionError):
+        entry = json_value(line)
+    except ValueError:
         return None
     if not isinstance(entry, dict) or (entry.get("isSidechain") and not of_subagent):
         return None
@@ -244,8 +267,8 @@ def _edited(tool: Any, arguments: Any) -> list[str]:
         if patched:
             return [str(path).strip() for path in patched]
         try:
-            arguments = json.loads(arguments)
-        except (ValueError, RecursionError):
+            arguments = json_value(arguments)
+        except ValueError:
             return []
     if not isinstance(arguments, dict):
         return []

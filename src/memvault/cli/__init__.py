@@ -19,9 +19,9 @@ def main() -> None:
     gc.set_threshold(_YOUNG, 20, 100)
     arguments = sys.argv[1:]
     if arguments[:1] == ["hook"] and not {"-h", "--help"} & set(arguments):
-        from memvault.cli.hook import run_hook_command
+        from memvault.cli.hook import run_hook_process
 
-        sys.exit(run_hook_command(arguments))
+        run_hook_process(arguments)
     if "mcp" in arguments:
         from memvault.cli.bridge import run_bridge_command
 

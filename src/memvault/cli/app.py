@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 from memvault import __version__
 from memvault.cli import ask, changes, clients, engine, hooks, notes, vaults, web_clients
 from memvault.cli.options import take_global_options
+from memvault.cli.terminal import harmless
 from memvault.model.errors import InvalidParams, MemvaultError, reason_of
 
 
@@ -95,5 +96,5 @@ def _reason(error: Exception) -> str:
 def _failed(message: str, debug: bool, code: int) -> int:
     if debug:
         traceback.print_exc()
-    sys.stderr.write(f"memvault: {message}\n")
+    sys.stderr.write(f"memvault: {harmless(message)}\n")
     return code

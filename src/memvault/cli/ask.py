@@ -11,6 +11,7 @@ from memvault.cli.terminal import (
     AsJson,
     NoteArgument,
     console,
+    harmless,
     places_of,
     print_json,
     print_line,
@@ -125,11 +126,12 @@ def _print_note(answer: dict[str, Any]) -> None:
     properties, body = split_frontmatter(answer["content"])
     if properties:
         print_text(properties.strip(), style="dim")
-    console.print(Markdown(body))
+    console.print(Markdown(harmless(body)))
 
 
 def _print_content(answer: dict[str, Any]) -> None:
-    typer.echo(answer["content"], nl=not str(answer["content"]).endswith("\n"))
+    content = str(answer["content"])
+    typer.echo(harmless(content) if console.is_terminal else content, nl=not content.endswith("\n"))
 
 
 def _print_links(name: str, links: list[dict[str, Any]]) -> None:

@@ -15,6 +15,7 @@ from memvault.cli.terminal import (
     console,
     counted,
     engine_of,
+    harmless,
     places_of,
     print_hint,
     print_json,
@@ -268,7 +269,7 @@ def forget(
         if permanent and not (yes or as_json or preview):
             planned = engine.call_tool("forget_concept", {**arguments, "preview": True})
             place = next(iter(planned["paths"]), planned["name"])
-            if not typer.confirm(f"Delete {place} for good?"):
+            if not typer.confirm(f"Delete {harmless(place)} for good?"):
                 return
         answer = engine.call_tool("forget_concept", {**arguments, "preview": preview})
     if as_json:

@@ -15,6 +15,7 @@ import threading
 import time
 
 from memvault.config.hook_files import KEPT, LIMITS, MAX_TIMEOUTS, HookFiles
+from memvault.model.json_text import json_value
 
 # When a session ends, clients exit soon (Claude Code after 1.5 s, Codex after 3 s). The engine must
 # only accept the request in that time; its work may take 120 seconds.
@@ -25,14 +26,27 @@ _MAX_INPUT = 16_000_000
 _ending = threading.Lock()  # for the thread that counts the timeout and ends the process
 
 
+def run_hook_process(arguments: list[str]) -> None:
+    """Run one hook and end the process.
+
+    The exit code is always 0, because clients block on 2. Python's own end would make another of
+    it if nobody reads the output.
+    """
+    try:
+        run_hook_command(arguments)
+    finally:
+        os._exit(0)
+
+
 def run_hook_command(arguments: list[str]) -> int:
-    """Run one hook. The exit code is always 0, because clients block on 2."""
+    """Run one hook; returns 0."""
     options = _options(arguments)
     event, client = options["event"], options["client"]
     try:
         files = HookFiles(options["state"] or _state_of(options))
     except Exception as error:  # no folder to log to
-        sys.stderr.write(f"memvault: {error}\n")
+        if sys.stderr is not None:
+            sys.stderr.write(f"memvault: {error}\n")
         return 0
     try:
         if event not in LIMITS:
@@ -74,7 +88,7 @@ def _ask(state: str, path: str, data: bytes, deadline: float) -> bytes | None:
     """
     try:
         with open(os.path.join(state, "engine.json"), "rb") as file:
-            address = json.load(file)
+            address = json_value(file.read())
         connection = socket.create_connection(
             (address["host"], address["port"]), timeout=max(0.05, deadline - time.monotonic())
         )

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from memvault.cli.clients import clients_with_hooks
-from memvault.cli.hook import run_hook_command
+from memvault.cli.hook import run_hook_process
 from memvault.cli.terminal import (
     AsJson,
     counted,
@@ -50,7 +50,7 @@ def hook(
     """
     parameters = context.find_root().params
     options = [f"--{name}={parameters[name]}" for name in ("vault", "config") if parameters[name]]
-    raise typer.Exit(run_hook_command(["hook", event, f"--client={client}", *options]))
+    run_hook_process(["hook", event, f"--client={client}", *options])
 
 
 def _files(context: typer.Context) -> HookFiles:

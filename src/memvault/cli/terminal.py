@@ -7,6 +7,7 @@ by tabs.
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -42,6 +43,7 @@ _LINE_SECONDS = 5.0  # between two lines of progress in a pipe
 _SCAN_MUST_BEGIN_SECONDS = 30.0
 
 console = Console(highlight=False)
+_CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 NoteArgument = Annotated[
     str, typer.Argument(metavar="NOTE", help="Title, alias, file name, path or id of a note.")
@@ -117,6 +119,17 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
+def harmless(text: str) -> str:
+    """The text without control characters: a terminal would obey those of a note or a client."""
+    return _CONTROLS.sub("\ufffd", text)
+
+
+def _harmless_text(*parts: str | tuple[str, str] | Text) -> Text:
+    text = Text.assemble(*parts)
+    text.plain = harmless(text.plain)
+    return text
+
+
 def print_json(value: Any) -> None:
     """Print one JSON document, without colours and wrapping."""
     typer.echo(json.dumps(value, ensure_ascii=False, indent=2))
@@ -124,7 +137,7 @@ def print_json(value: Any) -> None:
 
 def print_line(*parts: str | tuple[str, str] | Text) -> None:
     """Print one line without wrapping, because a wrapped path cannot be clicked or copied."""
-    line = Text.assemble(*parts)
+    line = _harmless_text(*parts)
     if console.is_terminal:
         console.print(line, soft_wrap=True)
     else:
@@ -136,13 +149,13 @@ def print_hint(text: str) -> None:
     if console.is_terminal:
         print_line(text)
     else:
-        typer.echo(text, err=True)
+        typer.echo(harmless(text), err=True)
 
 
 def print_text(text: str, *, indent: int = 0, style: str = "") -> None:
     """Print a paragraph: wrapped at words on a terminal, as one line elsewhere."""
     if console.is_terminal:
-        console.print(Padding(Text(text, style), (0, 0, 0, indent), expand=False))
+        console.print(Padding(_harmless_text((text, style)), (0, 0, 0, indent), expand=False))
     else:
         print_line(" " * indent + text)
 
@@ -154,7 +167,7 @@ def print_table(rows: Iterable[Sequence[str | Text]], styles: Sequence[str] = ()
             print_line("\t".join(str(cell) for cell in row))
         return
     table = Table.grid(padding=(0, 2))
-    cells = [[cell if isinstance(cell, Text) else Text(cell) for cell in row] for row in rows]
+    cells = [[_harmless_text(cell) for cell in row] for row in rows]
     width = max(map(len, cells), default=0)
     for column in range(width):
         is_last = column == width - 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from enum import StrEnum
 from typing import NamedTuple
@@ -11,6 +10,7 @@ from typing import NamedTuple
 from pydantic import BaseModel
 
 from memvault.model.note import LineRange
+from memvault.model.unicode_forms import normalized
 
 _WORD = re.compile(r"\w+")
 _LINE_END = re.compile(rb"(\r\n|\r|\n)")
@@ -244,7 +244,7 @@ def written_form(text: str) -> str:
     That is letter case, spaces, and the marks of lists, quotes, headings and emphasis. Signs,
     punctuation and targets of links stay."""
     if not text.isascii():
-        text = unicodedata.normalize("NFC", text)
+        text = normalized(text)
     return " ".join(_EMPHASIS.sub("", _LINE_MARK.sub("", text)).casefold().split())
 
 

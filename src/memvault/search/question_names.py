@@ -25,7 +25,7 @@ _INFLECTING = frozenset(
 )  # fmt: skip
 _MIN_CHARS_INFLECTED = PIECE_LETTERS + 2
 _WORD = re.compile(r"[^\W_][\w'’]*")
-_START = re.compile(r"(?:\A|[.?!:;(\"“”«]\s*)\W*([^\W_][\w'’]*)")
+_BEFORE_A_START = re.compile(r"[.?!:;(\"“”«]")
 _POSSESSIVE = re.compile(r"['’]s?\Z")
 _QUALIFIER = re.compile(r"\s*\([^()]*\)\s*$")  # of a title: "Mercury (planet)"
 _PARTS = re.compile(r"\s+[-–—]\s+|:\s+")  # of a title: "Book - A Winter Harbour"
@@ -107,11 +107,17 @@ def unseen_names(
 
 def _names_in(question: str) -> list[str]:
     """The words with a capital that do not begin a sentence; none where most words have one."""
-    words = _WORD.findall(question)
+    spans = [match.span() for match in _WORD.finditer(question)]
+    words = [question[start:end] for start, end in spans]
     capitals = [word for word in words if word[0].isupper()]
     if 2 * len(capitals) > len(words):
         return []
-    starts = set(_START.findall(question))
+    ends = [0, *(end for _, end in spans)]
+    starts = set(words[:1]) | {
+        word
+        for word, end, (start, _) in zip(words, ends, spans, strict=False)
+        if _BEFORE_A_START.search(question, end, start)
+    }
     names = (_POSSESSIVE.sub("", word) for word in capitals if word not in starts)
     return [
         name

@@ -14,13 +14,14 @@ from pydantic import SecretStr
 
 from memvault.config.settings import Settings
 from memvault.model.errors import InvalidParams, StoreUnavailable
+from memvault.model.json_text import json_value
 from memvault.model.note import ChunkSize, Vector
 from memvault.model.search import Ranking
 from memvault.stores.graph import GraphStore
 from memvault.stores.graph.ladybug import LadybugGraphStore
 from memvault.stores.keyvalue import KeyValueStore
 from memvault.stores.keyvalue.sqlite import SqliteKeyValueStore
-from memvault.stores.server import Server, StoreNamespace
+from memvault.stores.server import Server, StoreNamespace, invalid_url
 from memvault.stores.vectors import VectorStore
 from memvault.stores.vectors.edge import EdgeVectorStore
 from memvault.vault.write import storage_errors
@@ -108,7 +109,7 @@ def _made_for(folder: Path, model: _Model) -> _Model:
     """The model recorded in the folder; records this one if there is none."""
     file = folder / MODEL_FILE
     try:
-        return _Model(*json.loads(file.read_text(encoding="utf-8")))
+        return _Model(*json_value(file.read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError):
         with storage_errors(file.name):
             file.write_text(json.dumps(model), encoding="utf-8")
@@ -180,11 +181,15 @@ def namespace_of(settings: Settings, folder: Path) -> StoreNamespace:
 
 
 def without_password(url: str) -> str:
-    """The URL without credentials, for display."""
+    """The scheme, host, port and path of a URL, for display: the other parts may be a password.
+
+    Nothing but the scheme is shown if a slash in a password makes a part of it a path.
+    """
     parts = urlsplit(url)
-    if "@" not in parts.netloc:
-        return url
-    return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+    if "@" in f"{parts.path}{parts.query}{parts.fragment}":
+        return f"{parts.scheme}://…"
+    netloc = parts.netloc.rpartition("@")[2]
+    return parts._replace(netloc=netloc, query="", fragment="").geturl()
 
 
 def _open_vectors(
@@ -245,7 +250,11 @@ def _servers(*stores: object) -> Iterator[Server]:
 def _check(settings: Settings) -> None:
     for role, schemes in SCHEMES.items():
         value = getattr(settings, role)
-        if value != EMBEDDED and urlsplit(value).scheme not in schemes:
+        try:
+            is_known = value == EMBEDDED or urlsplit(value).scheme in schemes
+        except ValueError as error:
+            raise invalid_url(role) from error
+        if not is_known:
             urls = ", ".join(f"{scheme}://" for scheme in schemes)
             raise InvalidParams(f'configuration: {role} must be "{EMBEDDED}" or a URL with {urls}')
 

@@ -83,7 +83,7 @@ _FORMATS: tuple[tuple[str, str], ...] = (
     ("JSON web token", r"\beyJ[0-9A-Za-z_-]{8,}\.eyJ?[0-9A-Za-z_-]{6,}(?:\.[0-9A-Za-z_-]*)?"),
     ("credentials in a URL", r"\b[a-z][a-z0-9+.-]{0,30}://[^\s:/@'\"]*:(?P<value>[^\s@/'\"]{2,})@"),
     ("authorisation header", r"(?i)\b(?:authorization\s*[:=]\s*|bearer\s+|basic\s+(?=[0-9A-Za-z+/]{12,}={0,2}\b))(?:bearer\s+|basic\s+|token\s+)?(?P<value>[0-9A-Za-z._~+/-]{12,}={0,2})"),
-    ("cookie", r"(?i)\b(?:set-)?cookie\s*[:=]\s*(?P<value>[^\s=;]+=[^\n]{3,}|(?=\S*\d)\S{8,})"),
+    ("cookie", r"(?i)\b(?:set-)?cookie\s*[:=]\s*(?P<value>[^\s=;]{1,200}=[^\n]{3,}|(?=\S{0,200}\d)\S{8,})"),
     ("one-time password seed", r"otpauth://\S+"),
     ("bank account (IBAN)", r"\b[A-Z]{2}\d{2}(?: ?[0-9A-Z]{4}){3,7}(?: ?[0-9A-Z]{1,3})?\b"),
     ("US social security number", r"\b(?!000|666|9\d\d)\d{3}-(?!00)\d{2}-(?!0000)\d{4}\b"),
@@ -123,7 +123,7 @@ _ASSIGNED = re.compile(
     rf"[\"'`*]{{0,2}}{_OF}"
     r"(?:\s*(?P<mark>:=|=>|=|:)\s*|\s+(?P<verb>is now|is set to|set to|will be|changed to|is|was|are|"
     r"ist jetzt|ist|lautet|ahora es|es|est maintenant|est|era|è ora|è adesso|è|é agora|é|is nu|это)\s+)"
-    r"(?P<value>\"[^\"\n]+\"|'[^'\n]+'|`[^`\n]+`|[^\n]+)"
+    r"(?P<value>\"[^\"\n]+\"|'[^'\n]+'|`[^`\n]+`|[^\n])"  # quoted, or its first character
 )
 # Chinese and Japanese have no spaces to tell a word from a value: this has a digit or a sign.
 _ASSIGNED_UNSPACED = re.compile(
@@ -132,6 +132,10 @@ _ASSIGNED_UNSPACED = re.compile(
 )
 _PHRASE_NAMES = re.compile(r"(?i)phrase|mnemonic|codes|credentials")
 _PROSE_VALUE = re.compile(r"[^\s,;.!?)]*[^\s,;)]|\S+")
+_VALUE_CHARS = 500  # of a value, by which it is recognised
+_REST_OF_VALUE = re.compile(r"[^\s,;]*")
+_REST_OF_LINE = re.compile(r"[^\n]*")
+_ENDS_LINE = re.compile(r"[ .!?]*(?:\n|\Z)")
 _RANDOM = re.compile(r"(?<![0-9A-Za-z+/_=.-])[0-9A-Za-z+/_-]{24,}={0,2}(?![0-9A-Za-z+/_=-])")
 _DIGITS = re.compile(r"(?<![\d.-])\d(?:[ -]?\d){12,18}(?![\d.-])")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
@@ -205,20 +209,21 @@ def _assigned(text: str) -> Iterator[Secret]:
     position = 0
     while (match := _ASSIGNED.search(text, position)) is not None:
         position = match.start("value")
-        span = _value_span(match)
+        span = _value_span(text, match)
         if span is not None:
             yield Secret(match["name"].lower(), *span)
             position = span[1]
 
 
-def _value_span(match: re.Match[str]) -> tuple[int, int] | None:
+def _value_span(text: str, match: re.Match[str]) -> tuple[int, int] | None:
     """Start and end of the value; None if the words after the name are ordinary prose."""
-    value, start = match["value"], match.start("value")
-    if value[0] in "\"'`":
-        return (start + 1, start + len(value) - 1) if len(value) > 2 else None
+    start, end = match.span("value")
+    if end - start > 1:  # quoted
+        return start + 1, end - 1
+    start += text[start] in "\"'`"  # a quotation mark that nothing closes
     if _PHRASE_NAMES.search(match["name"]):
-        return start, start + len(value)
-    word = _PROSE_VALUE.match(value)
+        return start, _end_of(_REST_OF_LINE, text, start)
+    word = _PROSE_VALUE.match(text, start, start + _VALUE_CHARS)
     if word is None or len(word[0].strip(".,;:()[]{}<>")) < 3:
         return None
     plain_word = word[0].strip(".,;:()[]{}<>").lower()
@@ -227,9 +232,16 @@ def _value_span(match: re.Match[str]) -> tuple[int, int] | None:
     ):
         return None
     looks_secret = any(c.isdigit() for c in plain_word) or not plain_word.isalpha()
-    if match["verb"] and not looks_secret and word.end() < len(value.rstrip(" .!?")):
+    if match["verb"] and not looks_secret and not _ENDS_LINE.match(text, word.end()):
         return None  # "the password is stored hashed": a sentence, not a value
-    return start, start + word.end()
+    is_cut = word.end() == start + _VALUE_CHARS
+    return start, _end_of(_REST_OF_VALUE, text, word.end()) if is_cut else word.end()
+
+
+def _end_of(pattern: re.Pattern[str], text: str, start: int) -> int:
+    """The end of what a pattern, which may match nothing, matches at a place."""
+    match = pattern.match(text, start)
+    return match.end() if match is not None else start
 
 
 def _is_random(token: str) -> bool:

@@ -7,6 +7,8 @@ import unicodedata
 from functools import lru_cache
 from itertools import pairwise
 
+from memvault.model.unicode_forms import normalized
+
 # Scripts without spaces (Han, Hiragana, Thai, Lao, Myanmar, Khmer) or with attached particles
 # (Hangul): every character is a word.
 _UNSPACED = (
@@ -66,7 +68,7 @@ WORD_NAMES = frozenset(_NAMES_THAT_ARE_WORDS.split())
 
 def composed(text: str) -> str:
     """The text in NFC. All offsets of this package refer to this form."""
-    return text if text.isascii() else unicodedata.normalize("NFC", text)
+    return text if text.isascii() else normalized(text)
 
 
 def _level(text: str) -> str:
@@ -104,7 +106,7 @@ def word_spans(text: str) -> list[tuple[int, int]]:
 
 def without_accents(text: str) -> str:
     """The text without accents, as "Algebra" for "Álgebra"; case stays."""
-    parts = unicodedata.normalize("NFD", text)
+    parts = normalized(text, "NFD")
     return "".join(char for char in parts if not "\u0300" <= char <= "\u036f")
 
 

@@ -8,11 +8,9 @@ parses that. A canvas becomes Markdown with a heading ``Card 3`` for each card, 
 from __future__ import annotations
 
 import io
-import json
 import logging
 import re
 import threading
-import unicodedata
 from collections.abc import Collection, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -20,8 +18,10 @@ from typing import Any
 from cachetools import LRUCache
 
 from memvault.model.errors import ReadOnlyDocument
+from memvault.model.json_text import json_value
 from memvault.model.note import Block, Heading, LineRange, Sentence
 from memvault.model.priority import make_way
+from memvault.model.unicode_forms import normalized
 from memvault.vault.markdown.labelled_sentences import sentence_starts
 
 PDF, CANVAS = ".pdf", ".canvas"
@@ -33,7 +33,7 @@ PAGE_MARK = "\f"
 
 _CANVAS_START = "---\ntype: canvas\n---"
 _FILE_NAME = re.compile(r"\.\w{2,5}\Z")  # some programs set the source's file name as title
-_LIGATURES = {ord(sign): unicodedata.normalize("NFKC", sign) for sign in "ﬀﬁﬂﬃﬄﬅﬆ"}
+_LIGATURES = {ord(sign): normalized(sign, "NFKC") for sign in "ﬀﬁﬂﬃﬄﬅﬆ"}
 _HYPHENATED = re.compile(r"(?<=[^\W\d_])[-\u2010\u00ad]\n(?=[^\W\d_A-Z])")
 _SPACES = re.compile(r"[^\S\n]+")
 _BLANK_LINES = re.compile(r"\n\s*\n")
@@ -165,7 +165,7 @@ def is_unread_canvas(text: str) -> bool:
 
 def _canvas_text(stem: str, data: bytes) -> str:
     json_text = data.decode("utf-8-sig")
-    canvas = json.loads(json_text) if json_text.strip() else {}  # a new canvas may be empty
+    canvas = json_value(json_text) if json_text.strip() else {}  # a new canvas may be empty
     nodes = list(filter(_is_object, _list(canvas, "nodes")))
     cards = [node for node in nodes if node.get("type") != "group"]
     cards.sort(key=lambda node: (_number(node, "y"), _number(node, "x")))

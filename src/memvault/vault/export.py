@@ -20,6 +20,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any, TextIO
 
 from memvault.model.errors import InvalidParams, OutsideVault, StorageError
+from memvault.model.json_text import json_value
 from memvault.model.moments import iso_utc
 from memvault.vault.files import Vault
 from memvault.vault.ignore import IGNORE_FILE
@@ -187,12 +188,12 @@ def _encoded(data: bytes) -> dict[str, str]:
 
 def _read_json(source: Path) -> dict[str, bytes]:
     try:
-        export = json.loads(source.read_bytes())
+        export = json_value(source.read_bytes())
     except FileNotFoundError as error:
         raise InvalidParams(f"{source.name} does not exist") from error
     except OSError as error:
         raise StorageError(f"{source.name} cannot be read: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise InvalidParams(f"{source.name} is not {_WRITTEN}") from error
     version = export.get("memvault_export") if isinstance(export, dict) else None
     if version != FORMAT_VERSION or not isinstance(export.get("files"), list):

@@ -6,6 +6,8 @@ import re
 import unicodedata
 from pathlib import PurePosixPath
 
+from memvault.model.unicode_forms import normalized
+
 MAX_FILE_NAME_BYTES = 255  # of a file name with its suffix, in all usual file systems
 # Of a new note's name; the rest is for " 23.md" and for systems that decompose accents.
 MAX_NAME_BYTES = 180
@@ -18,7 +20,8 @@ _SPACES = re.compile(r"\s+")
 _RESERVED = re.compile(
     r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])(?=\.|\Z)", re.IGNORECASE
 )
-_NOTE_EXTENSION = re.compile(r"(?:\.(?:md|markdown))+\Z", re.IGNORECASE)
+# Without the lookbehinds, a name of nothing but extensions takes quadratic time.
+_NOTE_EXTENSION = re.compile(r"(?<!\.md)(?<!\.markdown)(?:\.(?:md|markdown))+\Z", re.IGNORECASE)
 _COPY = re.compile(  # of Dropbox, Nextcloud and Obsidian Sync; of Syncthing
     r"\s*\([^()]*\bconflicted copy\b[^()]*\)(?=\.\w+\Z)"
     r"|\.sync-conflict-\d{8}-\d{6}(?:-\w+)?(?=\.\w+\Z)",
@@ -33,7 +36,7 @@ def safe_name(title: str) -> str:
     Forbidden characters become spaces; emoji and all scripts stay. At most 120 characters and 180
     bytes of UTF-8. Never empty, hidden or reserved, and without path separators.
     """
-    text = unicodedata.normalize("NFC", title)
+    text = normalized(title)
     text = _FORBIDDEN.sub(" ", text)
     text = "".join(char for char in text if _is_writable(char))
     while True:
@@ -46,7 +49,7 @@ def safe_name(title: str) -> str:
 
 def folded_name(name: str) -> str:
     """The name as file systems that ignore case and Unicode form compare it."""
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+    return normalized(normalized(name).casefold())
 
 
 def numbered_name(name: str, number: int) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import stat as stat_module
@@ -11,6 +10,7 @@ from pathlib import Path, PurePosixPath
 
 from pathspec import GitIgnoreSpec
 
+from memvault.model.json_text import json_value
 from memvault.vault.documents import DOCUMENT_SUFFIXES
 from memvault.vault.lines import bare_lines
 
@@ -111,8 +111,8 @@ class IgnoreRules:
         """Patterns of the folders that hold templates."""
         for file, key in TEMPLATE_SETTINGS.items():
             try:
-                settings = json.loads((self._root / file).read_text(encoding="utf-8-sig"))
-            except (OSError, ValueError, RecursionError):
+                settings = json_value((self._root / file).read_text(encoding="utf-8-sig"))
+            except (OSError, ValueError):
                 continue  # the person does not use this plugin
             setting = settings.get(key) if isinstance(settings, dict) else None
             folder = setting.strip("/") if isinstance(setting, str) else ""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hashlib import blake2b
 from pathlib import Path
-from unicodedata import normalize
 
+from memvault.model.unicode_forms import normalized
 from memvault.vault.file_names import folded_name
 from memvault.vault.write import TEMPORARY_PREFIX, TEMPORARY_SUFFIX, move, sync_folder
 
@@ -16,8 +16,8 @@ def is_spelled(place: Path) -> bool:
     try:
         if other == place or not other.exists():
             return True
-        names = (normalize("NFC", each.name) for each in place.parent.iterdir())
-        return normalize("NFC", place.name) in names
+        names = (normalized(each.name) for each in place.parent.iterdir())
+        return normalized(place.name) in names
     except OSError:
         return True
 

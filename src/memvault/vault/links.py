@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import posixpath
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from pathlib import PurePosixPath
 from typing import NamedTuple
 from urllib.parse import quote
+
+from memvault.model.unicode_forms import normalized
 
 _UNLINKABLE = re.compile(r"[\[\]#^|]")
 _SUFFIXES = (".md", ".markdown")
@@ -220,7 +221,7 @@ def _anchored(folded_target: str, source_folder: str) -> str | None:
 
 
 def _nfc(text: str) -> str:
-    return unicodedata.normalize("NFC", text)
+    return normalized(text)
 
 
 def without_suffix(path: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
@@ -78,6 +78,7 @@ def _count_invalid(data: bytes) -> int:
 
 
 MAX_NOTE_BYTES = 16_000_000
+MAX_LINES_NAMED = 5  # with the same key of the frontmatter
 MAX_TAGS = 1_000  # different ones of a note: each is a name to be found in all notes
 
 _TAG_KEYS = ("tags", "tag")
@@ -180,10 +181,16 @@ def name_of(path: str) -> str:
 
 def _repeated_keys(frontmatter: Frontmatter) -> tuple[str, ...]:
     return tuple(
-        f"the frontmatter has {key!r} in lines {', '.join(map(str, lines[:-1]))} and {lines[-1]}, "
+        f"the frontmatter has {key!r} in lines {_listed(lines[:-1])} and {lines[-1]}, "
         f"and only the value in line {lines[-1]} is read; keep one of them"
         for key, lines in frontmatter.repeated.items()
     )
+
+
+def _listed(lines: Sequence[int]) -> str:
+    """The first of the lines, as text."""
+    more = ", …" if len(lines) > MAX_LINES_NAMED else ""
+    return ", ".join(map(str, lines[:MAX_LINES_NAMED])) + more
 
 
 def _frontmatter_links(frontmatter: Frontmatter) -> list[Link]:

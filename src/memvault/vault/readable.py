@@ -13,7 +13,8 @@ MAX_SENTENCE_CHARS = 300  # a longer sentence states no single value
 _LINK = re.compile(r"!?\[\[(?P<target>[^\[\]|]*)(?:\|(?P<shown>[^\[\]]*))?\]\]")
 _WEB_LINK = re.compile(r"!?\[(?P<shown>[^\[\]]*)\]\((?:[^()]|\([^()]*\))*\)")
 _FORMAT = re.compile(
-    r"[*_`~]{1,3}|==|^(?:#{1,6}\s+|\s*(?:[-+*>]|\d+[.)])\s+(?:\[.\]\s+)?)+|^\|\s*|(?<!\s)\s*\|$"
+    r"[*_`~]{1,3}|==|^(?:#{1,6}\s+|\s*(?:[-+*>]|\d+[.)])\s+(?:\[.\]\s+)?|\|\s*)+"
+    r"|(?<![\s|])(?:\s*\|)+$"
 )
 MAX_MARKED_CHARS = 1_000  # of a line, since the emphasis pattern takes quadratic time
 _PAIRED_WIKILINK = re.compile(r"!?\[\[(?:[^\]|]*\|)?(?P<shown>[^\]|]+)\]\]")

@@ -21,6 +21,7 @@ from memvault.curation.indexed_changes import IndexedVault
 from memvault.curation.targets import Target, names_of_memory, resolve
 from memvault.model.errors import MemvaultError, NoteNotFound
 from memvault.model.graph import EdgeOrigin, GraphNode, NodeKind
+from memvault.model.json_text import json_value
 from memvault.model.memory import Memory
 from memvault.stores.graph_view import GraphView
 from memvault.text.words import name_key
@@ -228,14 +229,14 @@ def load_concepts(vault: Vault, name: str) -> dict[str, WrittenConcept] | None:
     if not name.isalnum():
         return None
     try:
-        state: Any = json.loads(vault.read(_path(name)))
+        state: Any = json_value(vault.read(_path(name)))
         if state["format"] != FORMAT:
             return None
         listed = [
             WrittenConcept(str(n), tuple(map(str, ids)), bool(notes))
             for n, ids, notes in state["concepts"]
         ]
-    except (NoteNotFound, ValueError, KeyError, TypeError, RecursionError):
+    except (NoteNotFound, ValueError, KeyError, TypeError):
         return None
     return {concept_key(concept.name): concept for concept in listed}
 

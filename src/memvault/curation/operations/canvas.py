@@ -9,6 +9,7 @@ from itertools import count
 from typing import Any
 
 from memvault.model.errors import MalformedFrontmatter
+from memvault.model.json_text import json_value
 from memvault.text.diff import stretches
 from memvault.text.words import composed
 from memvault.vault.rewrite_links import Redirect, rewrite_links
@@ -51,8 +52,8 @@ def rewrite_canvas(path: str, data: bytes, redirect: Redirect, moved: Mapping[st
 def is_readable(data: bytes) -> bool:
     """Whether the canvas is valid JSON in UTF-8."""
     try:
-        json.loads(data.decode("utf-8-sig"))
-    except (ValueError, RecursionError):
+        json_value(data.decode("utf-8-sig"))
+    except ValueError:
         return False
     return True
 
@@ -68,7 +69,7 @@ def _cards(text: str, strings: Sequence[str]) -> Iterator[dict[str, Any]]:
     def with_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         return {strings[int(number)]: value for number, value in pairs}
 
-    canvas = json.loads(numbered, object_pairs_hook=with_keys)
+    canvas = json_value(numbered, object_pairs_hook=with_keys)
     nodes = canvas.get("nodes") if isinstance(canvas, dict) else None
     return (node for node in (nodes if isinstance(nodes, list) else ()) if isinstance(node, dict))
 
@@ -79,7 +80,7 @@ def _number(card: dict[str, Any], key: str) -> int | None:
 
 
 def _read(token: str) -> str:
-    return str(json.loads(token, strict=False))
+    return str(json_value(token, strict=False))
 
 
 def _redirected(path: str, text: str, redirect: Redirect) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import unicodedata
 from pathlib import Path, PurePosixPath
 
 from memvault.curation.changes.staging import Staging
 from memvault.model.errors import InvalidParams, NoteConflict, OutsideVault
+from memvault.model.unicode_forms import normalized
 from memvault.vault.file_names import folded_name, safe_name
 from memvault.vault.files import Vault
 from memvault.vault.links import without_suffix
@@ -77,7 +77,7 @@ def checked_folder(vault: Vault, folder: str) -> str:
 def _check_name(name: str) -> None:
     stem = without_suffix(name)
     valid = safe_name(stem)
-    if unicodedata.normalize("NFC", stem) != valid:
+    if normalized(stem) != valid:
         suffix = name.removeprefix(stem)
         raise InvalidParams(
             f"{name!r} is not a valid file name on every system and in links; "

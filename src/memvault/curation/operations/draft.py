@@ -11,12 +11,14 @@ from typing import Any, Literal, NamedTuple, Self, cast
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
 
 from memvault.model.errors import InvalidParams
+from memvault.model.json_text import json_value
 from memvault.model.memory import (
     DEFAULT_IMPORTANCE,
     MAX_CONTENT_CHARS,
     Lifecycle,
     checked_importance,
 )
+from memvault.text.secrets import without_secrets
 from memvault.vault.compose import storable_text
 
 Modality = Literal["text", "image", "audio", "video"]
@@ -82,7 +84,7 @@ RESERVED_KEYS = frozenset(
 
 FETCHED_TYPES = frozenset({"web", "webpage", "clipping", "article"})
 
-_DATA_URL = re.compile(r"data:[^,;]*(?:;[^,;]*)*;base64,")
+_DATA_URL = re.compile(r"\A\s*data:[^,;]*(?:;[^,;]*)*;base64,")
 _NOT_IN_TAGS = re.compile(r"[^\w/-]+")
 
 
@@ -110,8 +112,8 @@ class Draft(BaseModel):
     """The arguments of ``store_memory``, and the client. Build it with `Draft.checked`.
 
     ``content`` is text of at most 65,536 characters; ``data`` the decoded bytes of a picture,
-    sound or film. One of them is there. ``client`` is the name of the AI client, where known,
-    ``session`` its session and ``call`` the key of its call.
+    sound or film. One of them is there. ``rationale`` has its secrets masked. ``client`` is the
+    name of the AI client, where known, ``session`` its session and ``call`` the key of its call.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -162,7 +164,7 @@ class Draft(BaseModel):
         if not isinstance(arguments, dict):
             return arguments
         arguments = dict(arguments)
-        arguments["rationale"] = check_rationale(arguments.get("rationale"))
+        arguments["rationale"] = without_secrets(check_rationale(arguments.get("rationale")))
         encoded = arguments.pop("content_base64", None)
         if encoded is not None and arguments.get("content") is not None:
             raise ValueError("Provide either content or content_base64, not both")
@@ -236,7 +238,7 @@ class Draft(BaseModel):
             raise ValueError("metadata must be plain JSON") from error
         if len(text) > MAX_METADATA_CHARS:
             raise ValueError(f"metadata must be at most {MAX_METADATA_CHARS} characters as JSON")
-        return cast("dict[str, Any]", json.loads(storable_text(text)))
+        return cast("dict[str, Any]", json_value(storable_text(text)))
 
 
 def _decoded(encoded: Any, modality: Any) -> dict[str, Any]:

@@ -10,7 +10,6 @@ case, and with spaces, underscores and hyphens as equal; without its accents a k
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -24,6 +23,7 @@ from memvault.curation.operations.note_types import known_type
 from memvault.model.change import ChangeKind
 from memvault.model.errors import InvalidParams, StorageError
 from memvault.model.note import Block, ParsedNote
+from memvault.model.unicode_forms import normalized
 from memvault.stores.keyvalue import KeyValueStore
 from memvault.text.words import without_accents
 from memvault.vault.compose import compose_note
@@ -74,7 +74,7 @@ class Preference(BaseModel):
 
 def preference_key(key: str) -> str:
     """The normalised key: equal for ``Writing_Style``, ``writing-style`` and ``writing style``."""
-    words = re.sub(r"[\s_\-\u2010-\u2015]+", " ", unicodedata.normalize("NFC", key))
+    words = re.sub(r"[\s_\-\u2010-\u2015]+", " ", normalized(key))
     return words.strip().casefold()
 
 

@@ -20,6 +20,7 @@ _TYPES = {
     DiscoveryKind.ANSWER: TaskType.ANSWERED_QUESTION,
 }
 # Links, URLs, HTML tags and code, in which no link can be made.
+MAX_LINE_CHARS = 5_000  # of a line in which a link is proposed
 _NO_PLACE = re.compile(
     r"\[\[.*?\]\]|\[[^\]]*\]\([^)]*\)|\w+://\S+|<[^>]*>|(?P<code>`+).*?(?P=code)"
 )
@@ -66,12 +67,12 @@ def linked_line(
 ) -> LinkedLine | None:
     """The line (counted from 1) with the first of these names made a link.
 
-    None if the line has none of the names outside code and links, or if the edit would not add
-    exactly this link to the note.
+    None if the line is very long or has none of the names outside code and links, or if the edit
+    would not add exactly this link to the note.
     """
     target, _, _ = link.removeprefix("[[").removesuffix("]]").partition("|")
     lines, links = lines_of(note_text(path, data)), parse_note(path, data).links
-    if not link.startswith("[[") or line > len(lines):
+    if not link.startswith("[[") or line > len(lines) or len(lines[line - 1]) > MAX_LINE_CHARS:
         return None
     before = lines[line - 1]
     pattern = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True) if name)

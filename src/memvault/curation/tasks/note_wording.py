@@ -59,7 +59,7 @@ MIN_WORDS = 8  # shorter notes are compared for equality only
 SHINGLE = 3
 
 _HEADING = re.compile(r"^#{1,6}[ \t].*$", re.MULTILINE)
-_LINK = re.compile(r"\[\[(?:[^\]|#^]*[#^])?(?:[^\]|]*\|)?([^\]]*)\]\]")
+_LINK = re.compile(r"\[\[(?:[^\[\]|#^]*[#^])?(?:[^\[\]|]*\|)?([^\[\]]*)\]\]")
 _NUMBER = re.compile(r"\d[\d.,:/-]*")
 # A capital letter within a sentence: after a word, a comma or a bracket.
 _NAME = re.compile(r"(?<=[\w,;)\]] )[^\W\d_][\w'’-]*")

@@ -13,6 +13,7 @@ from enum import StrEnum
 
 from memvault.model.memory import Memory
 from memvault.model.note import LineRange
+from memvault.model.unicode_forms import without_line_breaks
 from memvault.search.context.outline import Code, Statement
 
 MIN_TAG_DIGITS = 8  # least number of the id's 32 digits in a tag
@@ -134,7 +135,8 @@ def frame_text(
 
 def _header(form: ContextForm, memory: Memory, tag: str, lines: LineRange) -> str:
     mark = "## " if form is ContextForm.STRUCTURED else ""
-    return f"{mark}{without_tags(memory.title)} ({memory.path}:{lines.first}-{lines.last}) [{tag}]"
+    place = f"{without_line_breaks(memory.path)}:{lines.first}-{lines.last}"
+    return f"{mark}{without_tags(memory.title)} ({place}) [{tag}]"
 
 
 def without_tags(text: str) -> str:

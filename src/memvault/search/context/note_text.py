@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from memvault.model.json_text import json_value
 from memvault.model.note import CodeBlock, LineRange, ParsedNote
 from memvault.model.priority import make_way
 from memvault.text.tokens import TokenCounter
@@ -68,7 +69,7 @@ class NoteText:
     def unpacked(cls, data: bytes) -> NoteText | None:
         """The text of packed bytes; None if they are of another format or damaged."""
         try:
-            content_hash, heading_lists, pieces, code = json.loads(zlib.decompress(data))
+            content_hash, heading_lists, pieces, code = json_value(zlib.decompress(data))
             headings = [tuple(path) for path in heading_lists]
             return cls(
                 content_hash,

@@ -21,6 +21,7 @@ from memvault.text.words import composed
 from memvault.vault.frontmatter.properties import property_key
 from memvault.vault.markdown.wikilink import without_wikilinks
 
+MAX_SHOWN_CHARS = 200  # of a value that no note has
 MAX_NEAREST = 3  # similar values that an error names
 MAX_NAMED = 10  # values that it names if none is similar
 _DECIMAL = re.compile(r"[-+]?\d+\.\d+")
@@ -156,10 +157,11 @@ def _check_any(known: Iterable[str], wanted: Sequence[str] | None, says: str) ->
     missing = [value for value in wanted or () if value.strip()]
     if not missing or any(_comparable(value) in keys for value in missing):
         return
-    near = get_close_matches(_comparable(missing[0]), keys, MAX_NEAREST, cutoff=0.5)
+    unknown = missing[0][:MAX_SHOWN_CHARS]
+    near = get_close_matches(_comparable(unknown), keys, MAX_NEAREST, cutoff=0.5)
     names = ", ".join(keys[key] for key in near or list(keys)[:MAX_NAMED])
     nearest = "" if not names else f"; the nearest: {names}" if near else f"; there are: {names}"
-    raise InvalidParams(f"No note {says} {missing[0]!r}{nearest}", nearest=[keys[k] for k in near])
+    raise InvalidParams(f"No note {says} {unknown!r}{nearest}", nearest=[keys[k] for k in near])
 
 
 def _order(note: SavedNote) -> tuple[datetime, str]:

@@ -27,10 +27,10 @@ from neo4j.exceptions import (
 )
 
 from memvault.model.batched import batched
-from memvault.model.errors import DiskFull, GraphQueryError, InvalidParams, StoreUnavailable
+from memvault.model.errors import DiskFull, GraphQueryError, StoreUnavailable
 from memvault.stores.graph import cypher as queries
 from memvault.stores.graph.cypher import CypherGraphStore, Row, Transaction
-from memvault.stores.server import Server, StoreNamespace
+from memvault.stores.server import Server, StoreNamespace, invalid_url
 
 CONNECT_SECONDS = 3.0
 READ_SECONDS = 3.0
@@ -124,7 +124,7 @@ class Neo4jGraphStore(CypherGraphStore):
         try:
             self._driver = self._connect()
         except (ValueError, ConfigurationError) as error:
-            raise InvalidParams(f"configuration: graph: {error}") from error
+            raise invalid_url("graph") from error
 
     def counts(self) -> tuple[int, int]:
         nodes = self._read(queries.COUNT_NODES)[0][0]

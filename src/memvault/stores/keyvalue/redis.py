@@ -17,9 +17,9 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from memvault.model.batched import batched
-from memvault.model.errors import DiskFull, InvalidParams, StorageError, StoreUnavailable
+from memvault.model.errors import DiskFull, StorageError, StoreUnavailable
 from memvault.stores.keyvalue import Rows
-from memvault.stores.server import Server, StoreNamespace
+from memvault.stores.server import Server, StoreNamespace, invalid_url
 
 TIMEOUT_SECONDS = 3.0
 CONNECT_SECONDS = 2.0
@@ -309,7 +309,7 @@ def _connect(url: str, password: str | None) -> redis.Redis:
             **options,
         )
     except ValueError as error:
-        raise InvalidParams(f"configuration: keyvalue: {error}") from error
+        raise invalid_url("keyvalue") from error
 
 
 def _put(pipe: Pipe, names: Names, items: Mapping[str, bytes]) -> None:

@@ -26,6 +26,7 @@ from itertools import pairwise
 
 import qdrant_edge as qdrant
 
+from memvault.model.unicode_forms import normalized
 from memvault.stores.vectors.languages import (
     LANGUAGES,
     WITHOUT_STEMMER,
@@ -193,8 +194,8 @@ def _searchable(text: str) -> str:
 
 def _folded(text: str) -> str:
     """The text without case, accents and compatibility forms, in NFC."""
-    without_accents = _ACCENTS.sub("", unicodedata.normalize("NFKD", text.casefold()))
-    return unicodedata.normalize("NFC", without_accents).casefold().replace("ı", "i")
+    without_accents = _ACCENTS.sub("", normalized(text.casefold(), "NFKD"))
+    return normalized(without_accents).casefold().replace("ı", "i")
 
 
 def _spaced(text: str, *, pairs: bool) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Collection, Iterable
 from functools import lru_cache
@@ -11,11 +10,12 @@ from itertools import chain
 
 import qdrant_edge as qdrant
 
+from memvault.model.unicode_forms import normalized
 from memvault.text.words import MARKS
 
 WORD = re.compile(rf"[^\W_]+(?:[{MARKS}]+[^\W_]*)*")
 _INDIAN = re.compile("[\u0900-\u0dff]")
-_VOWEL_SIGNS = re.compile(rf"[{MARKS}]+$")
+_VOWEL_SIGNS = re.compile(rf"(?<![{MARKS}])[{MARKS}]+$")
 
 # A text's language is that of which it has most of these words, at least two. A trained detector
 # (py3langid) is more exact for single words, but takes 95 MB and 0.4 ms a note.
@@ -271,4 +271,4 @@ def without_ending(word: str) -> str | None:
 
 def normal(text: str) -> str:
     """The text in lower case, with accents, which stemmers need."""
-    return unicodedata.normalize("NFKC", text).lower()
+    return normalized(text, "NFKC").lower()

@@ -21,6 +21,7 @@ from functools import lru_cache
 from typing import Any
 from urllib.parse import quote, unquote
 
+from memvault.model.json_text import json_value
 from memvault.model.memory import Memory
 from memvault.model.moments import in_utc
 from memvault.model.note import Chunk, ChunkSize, LineRange
@@ -162,7 +163,7 @@ def stored_chunk(payload: Mapping[str, Any] | None) -> StoredChunk:
     payload = payload or {}
     labels = payload[LABELS].split(" ")
     sizes = tuple(_SIZES[label] for label in labels if label in _SIZES)
-    ordinal, heading, first, last, context, text = json.loads(payload[BODY])
+    ordinal, heading, first, last, context, text = json_value(payload[BODY])
     return StoredChunk(
         note_id_of(payload),
         sizes,

@@ -22,9 +22,8 @@ from qdrant_client import QdrantClient, models
 from qdrant_client.common.client_exceptions import QdrantException
 
 from memvault.model.batched import batched
-from memvault.model.errors import InvalidParams
 from memvault.stores import faults
-from memvault.stores.server import Server, StoreNamespace
+from memvault.stores.server import Server, StoreNamespace, invalid_url
 from memvault.stores.vectors.payload import (
     CREATED,
     IMPORTANCE,
@@ -95,7 +94,7 @@ def connect_to_server(url: str, api_key: str | None) -> QdrantClient:
             check_compatibility=False,
         )
     except (ValueError, QdrantException) as error:
-        raise InvalidParams(f"configuration: vectors: {error}") from error
+        raise invalid_url("vectors") from error
     try:
         over_grpc.get_collections()
     except grpc.RpcError as error:

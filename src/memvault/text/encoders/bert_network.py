@@ -7,7 +7,6 @@ Exporting any other model takes PyTorch and sentence-transformers, which need gi
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ import openvino
 from openvino import opset13 as op
 from safetensors import SafetensorError, safe_open
 
+from memvault.model.json_text import json_value
 from memvault.text.encoders.model_files import INPUTS, MAX_WINDOW, ModelMeta, prefixes
 
 _KINDS = {"bert", "roberta", "xlm-roberta"}
@@ -94,7 +94,7 @@ def _read(file: Path, default: Any = None) -> Any:
     """The values in a JSON file; the default, if there is one and no such file."""
     if default is not None and not file.is_file():
         return default
-    return json.loads(file.read_text(encoding="utf-8"))
+    return json_value(file.read_text(encoding="utf-8"))
 
 
 def _pooling(config: dict[str, Any]) -> str | None:

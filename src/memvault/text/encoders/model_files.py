@@ -12,6 +12,7 @@ from pathlib import Path
 
 from memvault.config.paths import model_cache
 from memvault.model.errors import ModelUnavailable
+from memvault.model.json_text import json_value
 
 BUNDLED = "all-MiniLM-L6-v2"
 _BUNDLED_VERSION = "0.1.0"  # of the package that requirements-model.txt names
@@ -92,7 +93,7 @@ def family_prefixes(model: str) -> tuple[str, str] | None:
     if folder.is_dir():
         names = [folder.resolve().name]
         try:
-            config = json.loads((folder / "config.json").read_text(encoding="utf-8"))
+            config = json_value((folder / "config.json").read_text(encoding="utf-8"))
             names.append(str(config.get("_name_or_path", "")))
         except (OSError, ValueError, AttributeError):
             pass  # the folder's name may still say it
@@ -131,5 +132,5 @@ def exported_folder(model: str) -> Path:
 
 
 def read_meta(folder: Path) -> ModelMeta:
-    values = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
+    values = json_value((folder / "meta.json").read_text(encoding="utf-8"))
     return ModelMeta(**{**values, "inputs": tuple(values["inputs"])})

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from tokenizers import Tokenizer
 
 from memvault.model.errors import ModelUnavailable
+from memvault.model.json_text import json_value
 from memvault.model.priority import make_way
 from memvault.text.encoders.model_files import (
     BUNDLED_NAMES,
@@ -76,7 +77,7 @@ def tokenizer_of(original: SentenceTransformer) -> Tokenizer:
         backend: Tokenizer = tokenizer.backend_tokenizer
         return backend
     return Tokenizer.from_str(
-        json.dumps({**json.loads(tokenizer.to_str()), "post_processor": None})
+        json.dumps({**json_value(tokenizer.to_str()), "post_processor": None})
     )
 
 

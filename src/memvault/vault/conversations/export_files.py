@@ -6,7 +6,6 @@ hundred megabytes of text are fine.
 
 from __future__ import annotations
 
-import json
 import re
 import zipfile
 from collections.abc import Iterable, Iterator
@@ -14,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from memvault.model.errors import InvalidParams
+from memvault.model.json_text import json_value
 from memvault.vault.compose import title_of
 from memvault.vault.conversations import chatgpt, claude
 from memvault.vault.conversations.conversation import (
@@ -123,8 +123,8 @@ def _parsed_files(
     for name, kind, data in files:
         is_empty = False
         try:
-            entries = json.loads(data)
-        except (ValueError, RecursionError) as error:
+            entries = json_value(data)
+        except ValueError as error:
             raise _NotAnExport(f"{name} is neither a zip file nor JSON") from error
         if isinstance(entries, dict):  # some tools wrap the list, or save one entry alone
             entries = entries.get("conversations", [entries])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -159,11 +160,11 @@ def read_frontmatter(text: str) -> Frontmatter:
 def _repeated_keys(source: str) -> dict[str, tuple[int, ...]]:
     """The lines of each key that readable YAML has more than once."""
     root = yaml.compose(source, Loader=FrontmatterLoader)
-    lines: dict[str, tuple[int, ...]] = {}
+    lines: defaultdict[str, list[int]] = defaultdict(list)
     for key, _value in root.value if isinstance(root, yaml.MappingNode) else ():
         if isinstance(key, yaml.ScalarNode):
-            lines[key.value] = (*lines.get(key.value, ()), key.start_mark.line + 2)
-    return {key: found for key, found in lines.items() if len(found) > 1}
+            lines[key.value].append(key.start_mark.line + 2)
+    return {key: tuple(found) for key, found in lines.items() if len(found) > 1}
 
 
 def load_yaml(source: str) -> tuple[dict[str, Any], FrontmatterProblem | None]:

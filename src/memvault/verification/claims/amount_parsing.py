@@ -34,10 +34,10 @@ _MONTH = any_of(MONTH_NUMBERS)
 _ENGLISH_MONTH = any_of(MONTHS)
 _DEGREE = r"°\s?[CF]|degrees? (?:celsius|centigrade|fahrenheit)"
 
-# "1,200.50", "1.200,50", "1 200", "1200.5"
+# "1,200.50", "1.200,50", "1 200", "1200.5"; no value has more than nine groups of digits.
 _DIGITS = (
-    r"\d{1,3}(?:[,'\u202f\u00a0 ]\d{3})+(?:\.\d{1,2})?|\d{1,3}(?:\.\d{3})+,\d{1,2}"
-    r"|\d{1,3}(?:\.\d{3}){2,}|\d+(?:[.,]\d+)?"
+    r"\d{1,3}(?:[,'\u202f\u00a0 ]\d{3}){1,9}(?:\.\d{1,2})?|\d{1,3}(?:\.\d{3}){1,9},\d{1,2}"
+    r"|\d{1,3}(?:\.\d{3}){2,9}|\d+(?:[.,]\d+)?"
 )
 _SCALE = r"(?:\s?(?:thousand|million|billion|mio|mrd|mn|bn|k|m|b)(?![^\W\d_]))?"
 _CODE = (

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
+from memvault.model.unicode_forms import normalized
+
 _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
     "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"
@@ -150,8 +152,8 @@ def _folded(char: str) -> str:
         return ""
     if unicodedata.category(char) == "Mn" and unicodedata.combining(char):
         return "" if char < "\u0590" or "\u1ab0" <= char <= "\u20ff" else char
-    normal = unicodedata.normalize("NFKC", char).lower()
-    base = unicodedata.normalize("NFKD", normal)
+    normal = normalized(char, "NFKC").lower()
+    base = normalized(normal, "NFKD")
     return (
         base[0]
         if len(base) > 1

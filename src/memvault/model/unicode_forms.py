@@ -1,0 +1,41 @@
+"""Unicode normalisation in linear time, and text without line breaks or invisible signs."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from itertools import pairwise
+from typing import Literal
+
+# Python sorts the accents of a letter in quadratic time: 200,000 of them take half a minute. No
+# writing puts 64 signs on one letter, so such a run may be normalised in parts.
+_SIGNS = re.compile(r"[^\w\s\x00-\x7f]{64}")
+_LINE_BREAKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+# Signs that nobody sees and models read: zero-width ones without those that join letters, those
+# that set the direction of text, and the tags, which spell letters.
+_INVISIBLE = re.compile(
+    "[\u200b\u2060-\u2064\u202a-\u202e\u2066-\u2069\ufeff\U000e0000-\U000e007f]"
+)
+_SHORT = 1_000  # characters that take at most a millisecond, whatever they are
+
+
+def normalized(text: str, form: Literal["NFC", "NFD", "NFKC", "NFKD"] = "NFC") -> str:
+    """The text in a Unicode normalisation form (UAX #15)."""
+    if len(text) <= _SHORT or text.isascii():
+        return unicodedata.normalize(form, text)
+    ends = [0, *(run.end() for run in _SIGNS.finditer(text)), len(text)]
+    parts = (text[start:end] for start, end in pairwise(ends))
+    return "".join(unicodedata.normalize(form, part) for part in parts)
+
+
+def without_line_breaks(text: str) -> str:
+    """The text with a space for line breaks and other control characters.
+
+    The name of a file may have them, and would begin a line of its own where a text names it.
+    """
+    return _LINE_BREAKS.sub(" ", text)
+
+
+def without_invisible(text: str) -> str:
+    """The text without signs that people do not see."""
+    return text if text.isascii() else _INVISIBLE.sub("", text)
