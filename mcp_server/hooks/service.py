@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -274,6 +275,13 @@ class HookService:
     def _excluded(self, folder: str) -> bool:
         if not folder:
             return False
-        path = Path(folder).expanduser()
-        excluded = (Path(name).expanduser() for name in self._settings.exclude)
+        path = _in_home(folder)
+        excluded = map(_in_home, self._settings.exclude)
         return any(path == root or root in path.parents for root in excluded)
+
+
+def _in_home(folder: str) -> Path:
+    """The folder with a leading ``~`` expanded, unless it names a user who does not exist."""
+    with suppress(RuntimeError):
+        return Path(folder).expanduser()
+    return Path(folder)

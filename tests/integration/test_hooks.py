@@ -46,7 +46,7 @@ Ask = Callable[..., dict[str, Any]]
 
 @pytest.fixture
 def container(tmp_path: Path) -> Iterator[Container]:
-    hooks = HookSettings(exclude=[str(tmp_path / "secret")])
+    hooks = HookSettings(exclude=["~nobody-here/private", str(tmp_path / "secret")])
     settings = Settings(index=IndexSettings(ner="off"), hooks=hooks)
     container = unindexed(tmp_path, NOTES, settings=settings)
     container.start(watch=False)
@@ -493,6 +493,10 @@ def test_nothing_of_an_excluded_folder_is_given_or_captured(
     ask("Stop", cwd=folder, transcript_path=path)
     assert container.hooks.captures.wait(20)
     assert session_notes(container) == []
+
+
+def test_a_folder_of_a_user_who_does_not_exist_is_like_any_other(ask: Ask) -> None:
+    assert context_of(ask("SessionStart", cwd="~nobody-here/aurora"))
 
 
 def test_only_memvaults_own_agents_teach_the_vault(
