@@ -85,11 +85,24 @@ def test_what_clients_add_to_a_prompt_is_not_what_was_said(
         ("Look.\n<task-notification>a</task-notification> I like spam.</task-notification>", "Look."),
         ("<attached_files><user_query>I like spam.</user_query></attached_files>\n"
          "<user_query>\nWhat is this?\n</user_query>", "What is this?"),
+        ("<bash-stdout>a</bash-stdout>\nI like spam.\n<bash-stdout>b</bash-stdout>", ""),
+        ("  <bash-stdout>cut off", ""),
+        ("<attached_files>a</attached_files> <user_query></user_query>", ""),
         ("I like tea.\n<private and no end", "I like tea."),
     ],
 )  # fmt: skip
 def test_the_output_of_a_tool_cannot_end_what_the_client_added(text: str, said: str) -> None:
     assert spoken(text) == said
+
+
+@pytest.mark.parametrize("tag", ["system-reminder", "rules", "error-log"])
+def test_words_between_two_texts_of_a_client_are_the_persons(tag: str) -> None:
+    added = f"<{tag}>a</{tag}>"
+    assert spoken(f"{added}\nI like tea.\n{added}\nAnd cake.") == "I like tea.\n \nAnd cake."
+
+
+def test_a_comparison_begins_no_text_of_a_client() -> None:
+    assert spoken("Is a <rules b? I like tea.") == "Is a <rules b? I like tea."
 
 
 def test_what_a_client_says_in_its_models_place_is_not_read(tmp_path: Path) -> None:

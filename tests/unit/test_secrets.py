@@ -172,9 +172,12 @@ def test_a_name_may_have_words_in_front() -> None:
 @pytest.mark.parametrize(
     ("text", "masked"),
     [
-        ('password: "hunter22 and so on', f'password: "{MASK} and so on'),
+        ('the password is "correct horse', f'the password is "{MASK}'),
+        ('password: "correct horse\nIt is red.', f'password: "{MASK}\nIt is red.'),
+        ("pwd: '$hunter22 horse", f"pwd: '{MASK}"),
         (f"token: {'aB3' * 400}, and so on", f"token: {MASK}, and so on"),
-        ('password: ""', 'password: ""'),
+        ('password: ""  # of the server', 'password: ""  # of the server'),
+        ('token: "', 'token: "'),
         ("password:$NAME,token:abc123", f"password:$NAME,token:{MASK}"),
     ],
 )

@@ -52,3 +52,7 @@ def test_a_terminal_obeys_no_note(
     assert shown.count("A kite") == 4 and not set(orders[:1] + "\x07\x9d\x9c\x7f\x00\r") & set(
         shown
     )
+
+
+def test_the_line_breaks_of_windows_are_no_orders() -> None:
+    assert terminal.harmless("A kite.\r\nIt is red.\r") == "A kite.\r\nIt is red.\ufffd"

@@ -30,18 +30,28 @@ _EDITING_TOOLS = frozenset(
 )  # fmt: skip
 _PATH_KEYS = ("file_path", "filePath", "notebook_path", "path", "target_file")
 _PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
-# The tags of text that clients and hooks add to a prompt; elsewhere than at a line's start they use
-# only those known. Unlike people, they use tags of two or more words: ``<task-notification>``.
-_ADDED = re.compile(
-    r"(?:<(?P<known>system-reminder|hook_context|session_context|environment_context|"
-    r"user_instructions|skills_instructions|permissions instructions|command-name|command-message|"
-    r"command-args|command-contents|local-command-stdout|local-command-stderr|"
-    r"local-command-caveat|bash-stdout|bash-stderr|ide_opened_file|ide_selection|attachment|"
-    r"attached_files|open_and_recently_viewed_files|user_info|git_status|rules|memvault)"
-    r"|^[ \t]*<(?P<tag>[a-z]+(?:[-_][a-z]+)+))(?=[\s>])",
-    re.MULTILINE,
+# Tags of text that clients and hooks add to a prompt. Unlike people, they use tags of two or more
+# words (``<task-notification>``): at the start of a line, one that is not listed here counts, too.
+_CLIENT_TAGS = frozenset(
+    {
+        "system-reminder", "hook_context", "session_context", "environment_context",
+        "user_instructions", "skills_instructions", "permissions instructions", "command-name",
+        "command-message", "command-args", "command-contents", "local-command-caveat",
+        "ide_opened_file", "open_and_recently_viewed_files", "user_info", "git_status", "rules",
+        "memvault",
+    }
+)  # fmt: skip
+# Tags around the output of tools and around files.
+_OUTPUT_TAGS = frozenset(
+    {
+        "local-command-stdout", "local-command-stderr", "bash-stdout", "bash-stderr",
+        "task-notification", "ide_selection", "attachment", "attached_files",
+    }
+)  # fmt: skip
+_NAME = r"permissions instructions|[a-z]+(?:[-_][a-z]+)*"
+_TAG = re.compile(
+    rf"(?P<indent>^[ \t]*)?<(?P<opened>{_NAME})(?=[\s>])|</(?P<closed>{_NAME})\s*>", re.MULTILINE
 )
-_CLOSING = re.compile(r"</(?P<tag>[a-z]+(?:[-_ ][a-z]+)*)\s*>")
 _QUERY_TAG = re.compile(r"<(?:user_query|userRequest)>")
 _QUERY_END = re.compile(r"</(?:user_query|userRequest)>")
 _PRIVATE = re.compile(r"<private\b[^>]*(?:>[\s\S]*?(?:</private\s*>|\Z)|\Z)", re.IGNORECASE)
@@ -93,34 +103,52 @@ def without_private(text: str) -> str:
 
 def spoken(text: str) -> str:
     """The message without text that clients and hooks added, and without private spans."""
-    plain = _query(text) or _without_added(text)
+    query = _query(text)
+    plain = _without_added(text) if query is None else query
     return _INTERRUPTED.sub(" ", without_private(plain)).strip()
 
 
-def _query(text: str) -> str:
+def _query(text: str) -> str | None:
     """The person's words, if the client marks them; it puts them after the files and the pages that
     it attaches, which may have such marks, too."""
-    tags = list(_QUERY_TAG.finditer(text))
-    end = _QUERY_END.search(text, tags[-1].end()) if tags else None
-    return text[tags[-1].end() : end.start()] if end is not None else ""
+    ends = [mark.start() for mark in _QUERY_END.finditer(text)]
+    starts = [mark.end() for mark in _QUERY_TAG.finditer(text, 0, ends[-1])] if ends else []
+    return text[starts[-1] : ends[-1]] if starts else None
 
 
 def _without_added(text: str) -> str:
-    """The text without what clients and hooks added, each up to the last closing tag of its name,
-    since the output of a tool in it may have such tags, too."""
-    ends = {closing["tag"]: closing.end() for closing in _CLOSING.finditer(text)}
+    """The text without what clients and hooks added."""
     kept, end = [], 0
-    for opening in _ADDED.finditer(text):
-        if opening.start() < end:
-            continue
-        closed = ends.get(opening["known"] or opening["tag"], 0)
-        if closed < opening.end():
-            if not opening["known"]:
-                continue
-            closed = len(text)
-        kept.append(text[end : opening.start()])
-        end = closed
+    for added_start, added_end in reversed(list(_added(text))):
+        if added_start >= end:
+            kept.append(text[end:added_start])
+            end = added_end
     return " ".join([*kept, text[end:]])
+
+
+def _added(text: str) -> Iterator[tuple[int, int]]:
+    """Start and end of each text that a client or a hook added, from the last to the first.
+
+    A text may quote its own closing tag, so it ends at the last closing tag before the next opening
+    tag of this name. The output of a tool may quote both tags; it ends at the last closing tag.
+    """
+    ends: dict[str, int] = {}
+    opened_after: set[str] = set()  # names whose next tag is an opening one
+    last_bracket = text.rfind(">")
+    for tag in reversed(list(_TAG.finditer(text))):
+        name = tag["opened"] or tag["closed"]
+        if tag["closed"]:
+            if name not in ends or (name in opened_after and name not in _OUTPUT_TAGS):
+                ends[name] = tag.end()
+            opened_after.discard(name)
+            continue
+        opened_after.add(name)
+        is_listed = name in _CLIENT_TAGS or name in _OUTPUT_TAGS
+        begins_line = tag["indent"] is not None
+        if name in ends and (is_listed or (begins_line and not name.isalpha())):
+            yield tag.start(), ends[name]
+        elif is_listed and tag.end() <= last_bracket:
+            yield tag.start(), len(text)  # cut off
 
 
 def _lines(file: BinaryIO) -> Iterator[tuple[bytes, int]]:

@@ -135,6 +135,7 @@ _PROSE_VALUE = re.compile(r"[^\s,;.!?)]*[^\s,;)]|\S+")
 _VALUE_CHARS = 500  # of a value, by which it is recognised
 _REST_OF_VALUE = re.compile(r"[^\s,;]*")
 _REST_OF_LINE = re.compile(r"[^\n]*")
+_EMPTY_QUOTATION = re.compile(r"([\"'`])(?:\1(?=[\s,;.)\]}]|\Z)|[ \t\r]*$)", re.MULTILINE)
 _ENDS_LINE = re.compile(r"[ .!?]*(?:\n|\Z)")
 _RANDOM = re.compile(r"(?<![0-9A-Za-z+/_=.-])[0-9A-Za-z+/_-]{24,}={0,2}(?![0-9A-Za-z+/_=-])")
 _DIGITS = re.compile(r"(?<![\d.-])\d(?:[ -]?\d){12,18}(?![\d.-])")
@@ -220,7 +221,9 @@ def _value_span(text: str, match: re.Match[str]) -> tuple[int, int] | None:
     start, end = match.span("value")
     if end - start > 1:  # quoted
         return start + 1, end - 1
-    start += text[start] in "\"'`"  # a quotation mark that nothing closes
+    if text[start] in "\"'`":  # nothing closes it in this line
+        is_empty = _EMPTY_QUOTATION.match(text, start)
+        return None if is_empty else (start + 1, _end_of(_REST_OF_LINE, text, start))
     if _PHRASE_NAMES.search(match["name"]):
         return start, _end_of(_REST_OF_LINE, text, start)
     word = _PROSE_VALUE.match(text, start, start + _VALUE_CHARS)

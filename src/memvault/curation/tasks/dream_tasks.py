@@ -19,8 +19,8 @@ _TYPES = {
     DiscoveryKind.SUMMARY: TaskType.CLUSTER_SUMMARY,
     DiscoveryKind.ANSWER: TaskType.ANSWERED_QUESTION,
 }
-# Links, URLs, HTML tags and code, in which no link can be made.
 MAX_LINE_CHARS = 5_000  # of a line in which a link is proposed
+# Links, URLs, HTML tags and code, in which no link can be made.
 _NO_PLACE = re.compile(
     r"\[\[.*?\]\]|\[[^\]]*\]\([^)]*\)|\w+://\S+|<[^>]*>|(?P<code>`+).*?(?P=code)"
 )
