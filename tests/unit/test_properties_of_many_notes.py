@@ -45,6 +45,7 @@ def record(number: int) -> NoteRecord:
             "arrived": bool(number % 100),
             "weight": 90 if number == 7 else number % 5,
             "carrier": "mule" if number in (8, 40, 59) else "van",
+            "insured": None,
         }
         | sent,
     )
@@ -63,6 +64,12 @@ def ask(catalogue: Catalogue, embedder: Embedder) -> Ask:
         return read.answer(catalogue, KeysByNearness(embedder))
 
     return answer
+
+
+def test_what_no_note_says_of_itself_is_not_denied(ask: Ask, catalogue: Catalogue) -> None:
+    """Every note with an empty property would be a list of all notes."""
+    assert "insured" in catalogue.property_keys()
+    assert numbers(ask("Which parcels are not insured?")) == []
 
 
 def test_a_note_has_only_the_words_that_it_has_now(tmp_path: Path) -> None:

@@ -329,7 +329,10 @@ class PropertyQuestion:
         if not all(keys_by_word.values()):  # what no note has, none denies
             return []
         for key in candidates.keys:
-            by_type = {note.memory.type: note for note in candidates.notes_with_property(key)}
+            by_type: dict[str, NoteProperties] = {}
+            for note in candidates.notes_with_property(key):
+                if note.memory.type not in by_type and key in note.fields:
+                    by_type[note.memory.type] = note
             for note in by_type.values():
                 for word in note.words_in_key(key) - candidates.value_words:
                     keys_by_word.setdefault(word, set()).add(key)
