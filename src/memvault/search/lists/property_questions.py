@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 
 from memvault.model.memory import Memory
@@ -95,6 +95,7 @@ class _Candidates:
         has_kind: whether it names a type, folder or tag.
         group_terms: those of the folders and tags.
         words: of the question, each with its terms.
+        read_notes: the notes that were read for the question, by id.
     """
 
     memories: MemoryLookup
@@ -105,6 +106,7 @@ class _Candidates:
     has_kind: bool
     group_terms: frozenset[int]
     words: Mapping[str, frozenset[int]]
+    read_notes: dict[str, NoteProperties] = field(default_factory=dict)
 
     def notes(self, words: Collection[str] = ()) -> list[NoteProperties]:
         """The notes that have each of these words in a value or a name."""
@@ -134,8 +136,14 @@ class _Candidates:
         longer than the rest of a search."""
         if len(paths) > MAX_NOTES:
             return []
-        memories = self.memories.at(paths)
-        return [NoteProperties(memory, self.words, self.group_terms) for memory in memories]
+        return list(map(self._properties_of, self.memories.at(paths)))
+
+    def _properties_of(self, memory: Memory) -> NoteProperties:
+        note = self.read_notes.get(memory.id)
+        if note is None:
+            note = NoteProperties(memory, self.words, self.group_terms)
+            self.read_notes[memory.id] = note
+        return note
 
 
 @dataclass(frozen=True, slots=True)
