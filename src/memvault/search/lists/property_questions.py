@@ -132,18 +132,15 @@ class _Candidates:
         return paths if number is None else paths | self.memories.paths_with_word(number)
 
     def _read(self, paths: Set[str]) -> list[NoteProperties]:
-        """The notes at these paths; none if they are more than `MAX_NOTES`: reading them would take
-        longer than the rest of a search."""
+        """The notes at these paths; none if they are more than `MAX_NOTES`."""
         if len(paths) > MAX_NOTES:
             return []
         return list(map(self._properties_of, self.memories.at(paths)))
 
     def _properties_of(self, memory: Memory) -> NoteProperties:
-        note = self.read_notes.get(memory.id)
-        if note is None:
-            note = NoteProperties(memory, self.words, self.group_terms)
-            self.read_notes[memory.id] = note
-        return note
+        if memory.id not in self.read_notes:
+            self.read_notes[memory.id] = NoteProperties(memory, self.words, self.group_terms)
+        return self.read_notes[memory.id]
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,19 +334,15 @@ class PropertyQuestion:
         if not all(keys_by_word.values()):  # what no note has, none denies
             return []
         for key in candidates.keys:
-            by_type: dict[str, NoteProperties] = {}
-            for note in candidates.notes_with_property(key):
-                if note.memory.type not in by_type and key in note.fields:
-                    by_type[note.memory.type] = note
-            for note in by_type.values():
+            having = (note for note in candidates.notes_with_property(key) if key in note.fields)
+            for note in {note.memory.type: note for note in having}.values():  # one of each type
                 for word in note.words_in_key(key) - candidates.value_words:
                     keys_by_word.setdefault(word, set()).add(key)
         if not keys_by_word:
             return []
+        notes = candidates.notes()
         return [
-            note
-            for note in candidates.notes()
-            if all(note.denies(word, keys) for word, keys in keys_by_word.items())
+            n for n in notes if all(n.denies(word, keys) for word, keys in keys_by_word.items())
         ]
 
     def _has_answer(self, note: NoteProperties, words: set[str]) -> bool:
