@@ -16,6 +16,7 @@ import logging
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 
 from threadpoolctl import threadpool_limits
@@ -112,6 +113,7 @@ class Worker:
         self._condition = threading.Condition()
         self._due: dict[str, tuple[float, Job]] = {}  # by name: monotonic time
         self._patient: set[str] = set()  # names
+        self._awaited = Counter[str]()  # calls that wait for a job, by its name
         self._running: dict[str, bool] = {}  # by name: whether it may be scheduled again
         self._threads: list[threading.Thread] = []
         self._idle = 0
@@ -134,7 +136,8 @@ class Worker:
         """Run a job in ``after`` seconds; replaces a waiting job of the same name.
 
         Args:
-            patient: start none of its steps while many notes are indexed.
+            patient: start none of its steps while many notes are indexed, unless a call waits for
+                it.
         """
         with self._condition:
             if not self._stopped:
@@ -157,7 +160,12 @@ class Worker:
             return self._stopped or not (name in self._due or name in self._running)
 
         with self._condition:
-            return self._condition.wait_for(is_done, timeout)
+            self._awaited[name] += 1
+            self._condition.notify_all()
+            try:
+                return self._condition.wait_for(is_done, timeout)
+            finally:
+                self._awaited[name] -= 1
 
     def ask_to_stop(self) -> None:
         """Start no more jobs; returns at once."""
@@ -211,9 +219,8 @@ class Worker:
             try:
                 while not self._stopped:
                     now = time.monotonic()
-                    latest = now + PATIENCE_SECONDS if self.is_busy() else now
                     due = (
-                        (max(at, latest) if name in self._patient else at, name)
+                        (self._start_of(name, at, now), name)
                         for name, (at, _) in self._due.items()
                         if name not in self._running
                     )
@@ -227,6 +234,11 @@ class Worker:
             finally:
                 self._idle -= 1
                 self._start_thread_if_needed()
+
+    def _start_of(self, name: str, at: float, now: float) -> float:
+        """When a job that is due ``at`` a time may start, as monotonic times."""
+        must_wait = name in self._patient and not self._awaited[name] and self.is_busy()
+        return max(at, now + PATIENCE_SECONDS) if must_wait else at
 
     def _step(self, name: str, job: Job) -> float | None:
         try:

@@ -227,6 +227,17 @@ def test_what_is_latest_is_the_latest_row_of_a_log_that_is_about_it(notes):
         assert last in text and (first not in text or text.index(last) < text.index(first)), text
 
 
+def test_of_open_tasks_the_latest_is_not_first_where_the_question_asks_for_now(notes):
+    notes.add(
+        "List.md",
+        "# List\n\n- [ ] Water the tomatoes in the greenhouse 📅 2025-03-01\n"
+        "- [ ] Pay the dentist 📅 2025-04-01\n- [ ] Sell the old piano 📅 2025-05-01\n",
+    )
+    question = "What do I have to do in the greenhouse now?"
+    text = notes.distiller.distil(question, notes.found("List.md"), ContextBudget(45)).text
+    assert "tomatoes" in text and "piano" not in text
+
+
 def test_a_question_for_a_time_gets_the_dates_of_notes(notes):
     day = datetime(2026, 6, 9, tzinfo=UTC)
     notes.add("Regatta.md", "Four boats race around the buoy.\n", date=day)

@@ -181,8 +181,8 @@ def test_a_given_name_means_the_only_person_who_has_it():
     assert (mention.name.target, mention.name.rank) == ("person:Anna Berg", NameRank.GIVEN)
 
 
-@pytest.mark.parametrize("title", ["Frau Moser", "Aunt Hetty", "Familie Roth"])
-def test_a_title_is_no_given_name(title: str):
+@pytest.mark.parametrize("title", ["Frau Moser", "Aunt Hetty", "Familie Roth", "The Moors"])
+def test_a_title_or_an_article_is_no_given_name(title: str):
     rules = rules_of(name(title, "person"))
     first, last = title.split()
     assert found(rules, f"We met the {first} on the stairs.") == []

@@ -77,7 +77,13 @@ def test_a_weekday_is_no_title_of_a_note_that_is_named_by_its_day() -> None:
     note = parse_note("Daily/2026-11-26.md", b"# Thursday\n\nRain.\n")
     assert note.title == "2026-11-26"
     assert note.blocks[0].heading == ("Thursday",)
-    assert parse_note("2026-11-26.md", b"# A wet day\n").title == "A wet day"
+    for title in (
+        "A wet day",
+        "\u7551\u306e\u67f5\u3092\u76f4\u3057\u305f",
+        "\u4fee\u7406\u56f4\u680f",
+    ):
+        assert parse_note("2026-11-26.md", f"# {title}\n".encode()).title == title
+    assert parse_note("2026-11-26.md", "# \u6728\u66dc\u65e5\n".encode()).title == "2026-11-26"
     assert parse_note("Plans.md", b"# Thursday\n").title == "Thursday"
     assert parse_note("20261126.md", b"# Entropy\n").title == "Entropy", "an id"
 

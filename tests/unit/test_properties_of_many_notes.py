@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from indexer.catalogue import FORMAT, Catalogue, NoteRecord
 from memvault.model.memory import Lifecycle, Memory, id_of_path
+from memvault.search.lists import property_questions
+from memvault.search.lists.note_properties import NoteProperties
 from memvault.search.lists.property_questions import PropertyAnswer, PropertyQuestion
 from memvault.search.property_text import KeysByNearness
 from memvault.search.times.question_time import QuestionTime
@@ -45,6 +48,7 @@ def record(number: int) -> NoteRecord:
             "arrived": bool(number % 100),
             "weight": 90 if number == 7 else number % 5,
             "carrier": "mule" if number in (8, 40, 59) else "van",
+            "insured": None,
         }
         | sent,
     )
@@ -63,6 +67,12 @@ def ask(catalogue: Catalogue, embedder: Embedder) -> Ask:
         return read.answer(catalogue, KeysByNearness(embedder))
 
     return answer
+
+
+def test_what_no_note_says_of_itself_is_not_denied(ask: Ask, catalogue: Catalogue) -> None:
+    """Every note with an empty property would be a list of all notes."""
+    assert "insured" in catalogue.property_keys()
+    assert numbers(ask("Which parcels are not insured?")) == []
 
 
 def test_a_note_has_only_the_words_that_it_has_now(tmp_path: Path) -> None:
@@ -114,3 +124,18 @@ def test_notes_with_a_property_are_of_their_own_day_unless_a_property_says_one(a
     assert numbers(ask("Which parcels are by mule in December 2025?")) == [59]
     assert numbers(ask("Which parcel had the largest weight in January 2026?"))[0] == 7
     assert 7 not in numbers(ask("Which parcel had the largest weight in February 2026?"))
+
+
+def test_each_note_is_read_once_for_a_question(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    class Counted(NoteProperties):
+        def __init__(self, memory: Memory, *words: Any) -> None:
+            read.append(memory.path)
+            super().__init__(memory, *words)
+
+    monkeypatch.setattr(property_questions, "NoteProperties", Counted)
+    for question in ("Which parcel has the largest weight?", "Which parcels are not by mule?"):
+        read.clear()
+        assert ask(question).notes
+        assert len(read) == len(set(read)), question

@@ -92,7 +92,7 @@ class Background(Protocol):
     """A worker that runs a job after so many seconds; it replaces a waiting job of the same name.
 
     A job that returns seconds runs again after them. A patient one waits while many notes are
-    indexed.
+    indexed, unless a call waits for it.
     """
 
     def run(

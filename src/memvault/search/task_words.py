@@ -15,19 +15,20 @@ _TO_DO = re.compile(
 )
 # Whole questions for what is open, as patterns without accents in which "_" is a space.
 _WHAT_IS_OPEN = """
-what(?:'?s|_is|_else_is|_things_are|_remains)_(?:still_|currently_|left_)?open(?:_right_now|_now)?
+what(?:'?s|_is|_else_is|_remains)_(?:still_|currently_|left_)?open(?:_(?:right_)?now|_at_the_moment)?
+what(?:'?s|_is)_(?:still_)?open_for_(?:me|us)
 what_(?:do|have)_(?:i|we)_(?:still_)?(?:have|got)_(?:still_)?open
-anything_(?:still_)?open
-was_(?:ist|steht|bleibt|habe?_ich|haben_wir)_(?:jetzt_|gerade_)?(?:noch_)?(?:alles_)?offen
-was_steht_(?:jetzt_|gerade_)?(?:noch_)?(?:alles_)?an
-qu'est-ce_qui_(?:est|reste)_(?:encore_|toujours_)?(?:ouvert|en_suspens|en_attente|en_cours)
-que_(?:esta|queda|sigue|tengo|tenemos)_(?:todavia_|aun_)?(?:abierto|sin_cerrar|en_curso)
+(?:is_(?:there_)?)?anything_(?:still_|left_)?open
+was_(?:ist|steht|bleibt|habe?_ich|haben_wir)_(?:(?:denn|jetzt|gerade|aktuell|noch|alles|bei_mir|bei_uns)_)*offen
+was_(?:steht|liegt)_(?:(?:denn|jetzt|gerade|noch|alles)_)*an
+qu'est(?:-|_)ce_qui_(?:est|reste)_(?:encore_|toujours_)?(?:ouvert|en_suspens|en_attente|en_cours)
+que_(?:esta|queda|sigue|tengo|tenemos)_(?:todavia_|aun_)?(?:abierto|pendiente|sin_cerrar|en_curso)
 (?:che_)?cos(?:a_(?:e|c'e|resta|rimane|ho|abbiamo)|'e)_(?:ancora_)?(?:di_)?(?:aperto|in_sospeso)
 o_que_(?:ainda_)?(?:esta|ficou|resta|continua|tenho|temos)_(?:ainda_)?(?:em_)?aberto
 wat_(?:staat|is|blijft|heb_ik|hebben_we)_(?:er_)?(?:nu_)?(?:nog_)?(?:allemaal_)?open
 co_(?:jest_|mam_|mamy_|zostało_)?(?:jeszcze_)?(?:jest_)?otwarte
 что_(?:у_меня_|у_нас_)?(?:еще_)?(?:открыто|осталось)
-何が(?:まだ)?残ってい(?:る|ます)(?:の|ん)?(?:です)?か?
+何が(?:まだ)?残ってい?(?:る|ます)(?:の|ん)?(?:です)?か?
 还剩(?:什么|哪些)(?:事|事情)?
 """
 _LIST = re.compile(r"\bto-?do[- ]?list|\bto-dos\b", re.I)  # as other languages say it, too

@@ -14,7 +14,8 @@ from memvault.text.words import composed, is_uncased, key_phrase, name_key
 
 # Words in front of a person's name that are no given name.
 _TITLE_WORDS = (
-    "mrs miss sir lady professor doctor aunt auntie uncle grandma grandpa family frau herr doktor "
+    "the our old new mrs miss sir lady professor doctor aunt auntie uncle grandma grandpa family "
+    "der die das unsere les los las gli het frau herr doktor "
     "tante onkel oma opa familie madame monsieur mme docteur famille señor señora tía tío familia "
     "signor signora zia zio famiglia senhor senhora meneer mevrouw"
 )

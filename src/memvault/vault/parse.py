@@ -26,6 +26,8 @@ _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _NEWLINE = re.compile(r"\r\n?")
 _UNCLOSED = re.compile(r"---[ \t]*\n[a-z][\w-]*:[ \t\n]")  # a rule, then a property
 _DAY = re.compile(r"\d{4}([-_.])\d{2}\1\d{2}")  # as the names of daily notes
+# In Japanese and Chinese, which have no spaces, a weekday has three signs.
+_SEVERAL_WORDS = re.compile(r"\S\s+\S|[\u3041-\u30ff\u4e00-\u9fff]{4}")
 _PLACEHOLDER = re.compile(r"\{\{|<%")  # of a template
 
 
@@ -139,7 +141,7 @@ def parse_note(path: str, data: bytes, *, max_bytes: int = MAX_NOTE_BYTES) -> Pa
 def _title_in(heading: str | None, path: str) -> str | None:
     """The heading, unless it says less than the day that is the file's name, and perhaps the same
     as the headings of other days."""
-    is_short = heading is not None and len(heading.split()) == 1
+    is_short = heading is not None and _SEVERAL_WORDS.search(heading) is None
     return None if is_short and _DAY.fullmatch(stem_of(path)) else heading
 
 

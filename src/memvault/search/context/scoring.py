@@ -22,8 +22,8 @@ wrote it in the person's note.
 A question for what is to do or planned is answered by open tasks and by sentences that name a day
 of the time that it names: these score at least half of the best; ticked tasks lose half.
 
-A question for what is latest or current is answered by the latest of a note's dated sentences that
-are nearly as relevant as the best of them, as the rows of a log are.
+A question for what is latest or current, but not for what is to do, is answered by the latest of a
+note's dated sentences that are nearly as relevant as the best of them, as the rows of a log are.
 
 A question that names no subject gets the first sentence of each note of the list, in its order,
 then the second of each; one for what happened in a time gets all that the notes of that time say.
@@ -107,7 +107,8 @@ def scores(
     _lift_stated_relations(hits, outlines, scores_of_notes)
     if asks_for_tasks(query) or (time is not None and time.only_time and not time.past):
         _lift_plans(hits, outlines, scores_of_notes, time)
-    elif time is not None:
+        return scores_of_notes
+    if time is not None:
         _lift_of_time(hits, outlines, scores_of_notes, time)
     if asks_for_newest(query, time) or _LAST.search(query if time is None else time.rest):
         _order_latest_first(hits, outlines, scores_of_notes)

@@ -22,10 +22,10 @@ from memvault.text.stems import stems
 _INSTRUCTION = re.compile(
     r"^\W*(?:how|why|can|could|do|does|is|are|should|what (?:is|are) an?\b)", re.I
 )
+_WRITE = r"(?:wr(?:ite|ote|itten)|(?:save|store|change|note)d?|(?:add|edit)(?:ed)?)"
 _LATEST = re.compile(
     r"\b(?:(?:last|previous|earlier|past) (?:time|sessions?|conversations?|chats?|discussions?)|"
-    r"last (?:things?|notes?|entry|entries)|just (?:wr[io]te|save|store|add|change|note)d?|"
-    r"(?:wr[io]te|save|store|add|change|note)d? last(?=\W*$)|"
+    rf"last (?:things?|notes?|entry|entries)|just {_WRITE}|(?:{_WRITE} last|last {_WRITE})(?=\W*$)|"
     r"(?:we|i) (?:left|stopped|ended)|le(?:ft|ave) off|catch me up|"
     r"(?:bring|get) me up to (?:date|speed)|(?:what'?s|what is|anything|something) new|"
     r"(?:was|were|am|are) (?:i|we) (?:\w+ly )?(?:working|doing)|"
@@ -33,13 +33,22 @@ _LATEST = re.compile(
     r"há de novo|(?:wat is er|iets) nieuws?|что нового|co nowego|"
     r"letzte[nrs]? (?:mal|gespräch|sitzung|unterhaltung)|"
     r"quoi de neuf|dernière (?:fois|conversation|séance)|"
-    r"última (?:vez|conversa|conversación|sesión)|ultima (?:volta|conversazione|sessione))\b",
+    r"última (?:vez|conversa|conversación|sesión)|ultima (?:volta|conversazione|sessione)|"
+    r"(?:gerade|eben|zuletzt) (?:geändert|geschrieben|gespeichert|notiert)|"
+    r"viens d(?:e |['’])(?:changer|modifier|écrire|enregistrer|noter)|"
+    r"acabo de (?:cambiar|escribir|guardar|anotar)|"
+    r"appena (?:cambiato|modificato|scritto|salvato|annotato)|"
+    r"acabei de (?:mudar|alterar|escrever|guardar|salvar|anotar)|"
+    r"(?:net|zojuist|(?:het )?laatst) (?:veranderd|gewijzigd|geschreven|opgeslagen|genoteerd)|"
+    r"(?:właśnie|ostatnio) (?:zmieni|napisa|zapisa)\w+|"
+    r"только что (?:измени|написа|сохрани|записа)\w+)\b|"
+    r"最後に(?:書い|変更し|保存し)た(?:もの|こと)?|刚(?:刚|才)?(?:改|写|保存|记)了?",
     re.I,
 )
 _LATEST_WORDS = (
     "working stored recorded remember remembered memories context conversation conversations chat "
     "chats discussion discussions project projects us worüber gesprochen besprochen parlé discuté "
-    "hablado hablamos parlato falamos"
+    "hablado hablamos parlato falamos wurde wurden hast"
 )
 _PERSON = re.compile(
     r"\b(?:about (?:me|myself|the user)|(?:know|remember) me|who (?:am i|is the user)|who i am|"

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 
 from memvault.model.memory import Memory
@@ -95,6 +95,7 @@ class _Candidates:
         has_kind: whether it names a type, folder or tag.
         group_terms: those of the folders and tags.
         words: of the question, each with its terms.
+        read_notes: the notes that were read for the question, by id.
     """
 
     memories: MemoryLookup
@@ -105,6 +106,7 @@ class _Candidates:
     has_kind: bool
     group_terms: frozenset[int]
     words: Mapping[str, frozenset[int]]
+    read_notes: dict[str, NoteProperties] = field(default_factory=dict)
 
     def notes(self, words: Collection[str] = ()) -> list[NoteProperties]:
         """The notes that have each of these words in a value or a name."""
@@ -130,12 +132,15 @@ class _Candidates:
         return paths if number is None else paths | self.memories.paths_with_word(number)
 
     def _read(self, paths: Set[str]) -> list[NoteProperties]:
-        """The notes at these paths; none if they are more than `MAX_NOTES`: reading them would take
-        longer than the rest of a search."""
+        """The notes at these paths; none if they are more than `MAX_NOTES`."""
         if len(paths) > MAX_NOTES:
             return []
-        memories = self.memories.at(paths)
-        return [NoteProperties(memory, self.words, self.group_terms) for memory in memories]
+        return list(map(self._properties_of, self.memories.at(paths)))
+
+    def _properties_of(self, memory: Memory) -> NoteProperties:
+        if memory.id not in self.read_notes:
+            self.read_notes[memory.id] = NoteProperties(memory, self.words, self.group_terms)
+        return self.read_notes[memory.id]
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,16 +334,15 @@ class PropertyQuestion:
         if not all(keys_by_word.values()):  # what no note has, none denies
             return []
         for key in candidates.keys:
-            by_type = {note.memory.type: note for note in candidates.notes_with_property(key)}
-            for note in by_type.values():
+            having = (note for note in candidates.notes_with_property(key) if key in note.fields)
+            for note in {note.memory.type: note for note in having}.values():  # one of each type
                 for word in note.words_in_key(key) - candidates.value_words:
                     keys_by_word.setdefault(word, set()).add(key)
         if not keys_by_word:
             return []
+        notes = candidates.notes()
         return [
-            note
-            for note in candidates.notes()
-            if all(note.denies(word, keys) for word, keys in keys_by_word.items())
+            n for n in notes if all(n.denies(word, keys) for word, keys in keys_by_word.items())
         ]
 
     def _has_answer(self, note: NoteProperties, words: set[str]) -> bool:
