@@ -58,7 +58,10 @@ def test_a_note_twice_as_long_takes_at_most_about_twice_as_long(
 
     seconds(1_000)  # loads what is loaded once
     # A machine with much else to do slows one of two runs at times, but not always the longer one.
-    assert any(seconds(2 * HALF) < 3.0 * seconds(HALF) + 0.1 for _ in range(5))
+    tried: list[tuple[float, float]] = []
+    while len(tried) < 5 and not (tried and tried[-1][0] < 3.0 * tried[-1][1] + 0.1):
+        tried.append((seconds(2 * HALF), seconds(HALF)))
+    assert tried[-1][0] < 3.0 * tried[-1][1] + 0.1, tried
 
 
 def test_more_links_than_the_graph_store_can_take_at_once_are_written_in_parts(
