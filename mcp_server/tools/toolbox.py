@@ -35,7 +35,8 @@ from memvault.model.errors import (
     NoteNotFound,
     StoreUnavailable,
 )
-from memvault.model.memory import Memory, MemoryNode
+from memvault.model.memory import Memory
+from memvault.model.memory_node import MemoryNode
 from memvault.model.search import Filters, Hit, Scope, SearchResult
 from memvault.model.state import CognitivePulse, SuggestedAction
 from memvault.reasoning.critique import Contradiction

@@ -22,7 +22,7 @@ from mcp_server.tools.toolbox import Toolbox
 from memvault.cognition.activity import NAMESPACE, Activity
 from memvault.cognition.memory_loader import MemoryLoader
 from memvault.config.settings import Settings
-from memvault.model.memory import MemoryNode
+from memvault.model.memory_node import MemoryNode
 from memvault.model.state import CacheStats
 from tests.integration.small_vault import opened
 

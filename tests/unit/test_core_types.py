@@ -21,10 +21,10 @@ from memvault.model.memory import (
     Lifecycle,
     Memory,
     MemoryActivity,
-    MemoryNode,
     UTLState,
     id_of_path,
 )
+from memvault.model.memory_node import MemoryNode
 from memvault.model.note import Domain, NeurotransmitterWeights
 from memvault.model.search import VerbosityLevel
 from memvault.model.state import CognitivePulse, SuggestedAction, suggest_action

@@ -14,7 +14,8 @@ from cachetools import LRUCache
 from memvault.cognition.activity import Activity
 from memvault.cognition.learning_state import learning_state_of_new
 from memvault.cognition.pulse import PulseMeter
-from memvault.model.memory import MAX_CONTENT_CHARS, Memory, MemoryNode, MemoryOf, UTLState
+from memvault.model.memory import MAX_CONTENT_CHARS, Memory, MemoryOf, UTLState
+from memvault.model.memory_node import MemoryNode
 from memvault.model.note import Vector
 from memvault.model.state import CacheStats
 from memvault.vault.frontmatter.read import read_frontmatter
