@@ -8,14 +8,14 @@ word of the note's title. Notes that have all of them are listed: no text has to
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 
 from memvault.model.memory import Memory
+from memvault.search.lists.candidate_notes import CandidateNotes
 from memvault.search.lists.comparisons import (
     LARGEST,
-    NUMBER_WORDS,
     SMALLEST,
     NumberLimits,
     comparison_in,
@@ -37,7 +37,6 @@ from memvault.search.times.time_question_words import words_beyond
 from memvault.text.words import STOP_WORDS, composed, some_words
 
 MAX_WORDS = 6  # of a question that properties answer
-MAX_NOTES = 30_000  # read for a question, in a second at most
 MIN_LIMITED = 0.2  # cosine of a limit and the key of the property whose numbers it limits
 MIN_ORDERED = 0.25  # the same of what is ordered by size
 MIN_LEAD = 0.08  # by which the key of what is ordered is nearer than the second
@@ -81,66 +80,6 @@ class PropertyAnswer:
     notes: Sequence[Memory] = ()
     compared_key: str | None = None
     is_list: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class _Candidates:
-    """The notes that may answer, and what the words of the question are there.
-
-    Attributes:
-        paths: of the notes.
-        keys: those of properties that the question names.
-        named_terms: those of the types, folders, tags and keys that it names.
-        value_words: the other words.
-        has_kind: whether it names a type, folder or tag.
-        group_terms: those of the folders and tags.
-        words: of the question, each with its terms.
-        read_notes: the notes that were read for the question, by id.
-    """
-
-    memories: MemoryLookup
-    paths: Set[str]
-    keys: list[str]
-    named_terms: frozenset[int]
-    value_words: set[str]
-    has_kind: bool
-    group_terms: frozenset[int]
-    words: Mapping[str, frozenset[int]]
-    read_notes: dict[str, NoteProperties] = field(default_factory=dict)
-
-    def notes(self, words: Collection[str] = ()) -> list[NoteProperties]:
-        """The notes that have each of these words in a value or a name."""
-        paths = self.paths
-        for word in words:
-            paths = paths & self._paths_with_word(word)
-        return self._read(paths)
-
-    def notes_with_property(self, key: str) -> list[NoteProperties]:
-        """The notes that have a property of this key."""
-        return self._read(self.paths & self.memories.paths_with_property(key))
-
-    def any_has(self, word: str) -> bool:
-        """Whether a note has the word in a value or a name."""
-        return not self.paths.isdisjoint(self._paths_with_word(word))
-
-    def have_value(self, word: str) -> bool:
-        """Whether a note has a property whose value has the word."""
-        return any(note.keys_with_value(word) for note in self.notes([word]))
-
-    def _paths_with_word(self, word: str) -> Set[str]:
-        paths, number = self.memories.paths_with_word(word), NUMBER_WORDS.get(word)
-        return paths if number is None else paths | self.memories.paths_with_word(number)
-
-    def _read(self, paths: Set[str]) -> list[NoteProperties]:
-        """The notes at these paths; none if they are more than `MAX_NOTES`."""
-        if len(paths) > MAX_NOTES:
-            return []
-        return list(map(self._properties_of, self.memories.at(paths)))
-
-    def _properties_of(self, memory: Memory) -> NoteProperties:
-        if memory.id not in self.read_notes:
-            self.read_notes[memory.id] = NoteProperties(memory, self.words, self.group_terms)
-        return self.read_notes[memory.id]
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +142,7 @@ class PropertyQuestion:
         return cls(text, words, time, limits, order, negated, overdue_on if is_overdue else None)
 
     def answer(self, memories: MemoryLookup, by_nearness: KeysByNearness) -> PropertyAnswer:
-        """The notes that have all words; none where more than `MAX_NOTES` notes may have them."""
+        """The notes that have all words; none where too many may have them (`MAX_NOTES`)."""
         candidates = self._candidates(memories)
         values = candidates.value_words
         if self.overdue_on is not None:
@@ -229,7 +168,7 @@ class PropertyQuestion:
         )
         return PropertyAnswer(matching, compared_key, is_list)
 
-    def _candidates(self, memories: MemoryLookup) -> _Candidates:
+    def _candidates(self, memories: MemoryLookup) -> CandidateNotes:
         """The notes of the type, folder or tag that the question names, else those with a property
         that it names."""
         terms = frozenset[int]().union(*self.words.values())
@@ -249,13 +188,13 @@ class PropertyQuestion:
         named_terms = group_terms.union(*map(terms_of, types), *map(terms_of_key, keys))
         values = {word for word, terms in self.words.items() if not terms <= named_terms}
         has_kind = bool(types or groups)
-        candidates = _Candidates(
+        candidates = CandidateNotes(
             memories, paths, keys, named_terms, values, has_kind, group_terms, self.words
         )
         newest = set(NEWEST.findall(self.text.casefold()))  # may be a value: "status: current"
         return replace(candidates, value_words=values | set(filter(candidates.have_value, newest)))
 
-    def _number_meant(self, candidates: _Candidates, by_nearness: KeysByNearness) -> str | None:
+    def _number_meant(self, candidates: CandidateNotes, by_nearness: KeysByNearness) -> str | None:
         """The key with numbers that the question means; None if none is near.
 
         Words for the kind do not say what is ordered: "venue" is near to "seats" whatever is asked.
@@ -303,7 +242,7 @@ class PropertyQuestion:
         )
 
     def _notes_with_all(
-        self, candidates: _Candidates, values: set[str], compared_key: str | None
+        self, candidates: CandidateNotes, values: set[str], compared_key: str | None
     ) -> list[Memory]:
         """The notes that have all words of the question, in the order that it asks for.
 
@@ -325,7 +264,7 @@ class PropertyQuestion:
         memories = latest_first(note.memory for note, key in sort_keys.items() if key is not None)
         return sorted(memories, key=lambda memory: key_of[memory.id] or 0.0)
 
-    def _denying(self, candidates: _Candidates) -> list[NoteProperties]:
+    def _denying(self, candidates: CandidateNotes) -> list[NoteProperties]:
         """The notes whose properties say that each word is not so ("not paid")."""
         keys_by_word = {
             word: {key for note in candidates.notes([word]) for key in note.keys_with_value(word)}
