@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -15,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 from fastmcp import Client, FastMCP
+from filelock import FileLock
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
@@ -23,6 +25,7 @@ from mcp_server.middleware.early_embedding import EarlyEmbedding
 from memvault.config.settings import EmbeddingSettings
 from memvault.model.errors import ModelUnavailable, StorageError
 from memvault.model.note import Vector
+from memvault.text.encoders import openvino_model
 from memvault.text.encoders.embedding import Embedder, Window, WindowModel, open_embedder
 from memvault.text.encoders.embedding_cache import EmbeddingCache, rounded
 from memvault.text.encoders.export import exported_model
@@ -145,6 +148,19 @@ def test_windows_are_those_of_the_tokenizer(
     whole = windowed.encode(text)
     windows = Embedder(model, "m")._windows([text])
     assert windows == [[whole.ids, *(more.ids for more in whole.overflowing)]]
+
+
+def test_a_process_that_keeps_the_compile_lock_does_not_hold_up_another(
+    model: OpenVinoModel, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that is suspended while it compiles keeps the lock until it continues."""
+    folder = tmp_path / "model"
+    shutil.copytree(exported_model(DEFAULT), folder, ignore=shutil.ignore_patterns("compiled"))
+    monkeypatch.setattr(openvino_model, "COMPILING_SECONDS", 0.1)
+    with FileLock(folder / "compiling.lock"):
+        waiting = OpenVinoModel(folder)
+    window = [101, 2054, 102]
+    assert np.allclose(waiting.encode_few([window]), model.encode_few([window]), atol=1e-5)
 
 
 def test_a_long_question_is_answered_too(embedder: Embedder) -> None:

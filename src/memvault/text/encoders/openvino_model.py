@@ -48,6 +48,7 @@ _REQUESTS = 6
 # Niceness of the threads that compute batches, so that questions go first.
 _NICENESS = 10
 _MAX_FEW_WINDOWS = 16  # windows, as of one saved note, that the model for queries encodes too
+COMPILING_SECONDS = 20.0  # for which other processes may hold the compile lock
 _first_use = threading.Lock()
 
 
@@ -193,11 +194,12 @@ def _compile(folder: Path, hints: _Hints, cache: Path | None) -> Any:
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[bool]:
-    """Hold the compile lock; False if the folder is not writable."""
+    """Hold the compile lock; False if the folder is not writable, or another process keeps it, as
+    one that is suspended does."""
     lock = FileLock(folder / "compiling.lock")
     try:
-        lock.acquire()
-    except OSError:
+        lock.acquire(timeout=COMPILING_SECONDS)
+    except OSError:  # a time-out, too
         yield False
         return
     try:
