@@ -123,9 +123,41 @@ def test_markup_is_removed_and_words_are_kept() -> None:
         "**Bold** _it_ ~~gone~~ `code [[x]] #no` [shown](http://x.y/#z) <https://a.b> &amp; \\#no snake_case_name 2*3*4 ==hi=="
     )
     assert texts(note) == [
-        "Bold it gone code [[x]] #no shown https://a.b & #no snake_case_name 234 ==hi=="
+        "Bold it gone code [[x]] #no shown https://a.b & #no snake_case_name 234 hi"
     ]
     assert note.links == note.tags == ()
+
+
+def test_a_highlight_is_read_as_its_text_with_its_links_and_tags() -> None:
+    note = parse("Take ==the **late** [[Ferry|boat]]\nand a coat== #trip. 这是==重点==。")
+    assert texts(note) == ["Take the late boat\nand a coat #trip. 这是重点。"]
+    assert [(link.target, link.line) for link in note.links] == [("Ferry", 1)]
+
+
+def test_of_a_drawing_its_texts_are_read() -> None:
+    note = parse(
+        "---\nexcalidraw-plugin: parsed\n---\n"
+        "==⚠  Switch to EXCALIDRAW VIEW in the MORE OPTIONS menu of this document. ⚠== "
+        "You can decompress the drawing.\n\n# Excalidraw Data\n\n## Text Elements\n"
+        "The mast is 9 m high ^aB3dE5fG\n\n%%\n## Drawing\n```compressed-json\nN4KA\n```\n%%"
+    )
+    assert (note.title, texts(note)) == ("A note", ["The mast is 9 m high"])
+    assert note.code == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://a.b/?q=YQ==&r=Yg== opens",
+        "if a==b and c==d",
+        "a == b and c == d",
+        "an ==open mark",
+        "==== a ====",
+        "`x ==y== z`",
+    ],
+)
+def test_other_signs_of_equality_stay(text: str) -> None:
+    assert texts(parse(text)) == [text.replace("`", "")]
 
 
 def test_each_list_item_quote_and_table_row_is_a_block() -> None:

@@ -63,9 +63,11 @@ PROJECT = "project"
 
 _PLAIN_RELATION = {EdgeOrigin.LINK: LINKS_TO, EdgeOrigin.EMBED: EMBEDS}
 _GUESSED_RANKS = (NameRank.SINGLE, NameRank.GIVEN, NameRank.PLURAL, NameRank.TAG)
-NOT_FIELDS = UNDERSTOOD.union(
-    CREATED_KEYS, ("title", "cssclass", "cssclasses", "publish", "permalink")
-)
+# How Obsidian and its plugins show a note is nothing that the note says.
+_OF_ITS_VIEW = frozenset({
+    "cssclass", "cssclasses", "publish", "permalink", "kanban-plugin", "excalidraw-plugin",
+})  # fmt: skip
+NOT_FIELDS = UNDERSTOOD.union(CREATED_KEYS, ("title",), _OF_ITS_VIEW)
 
 
 def note_graph(

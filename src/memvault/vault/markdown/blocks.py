@@ -30,6 +30,8 @@ _HTML_UNREAD = re.compile(
     r"<!--.*?(?:-->|\Z)|<(script|style|pre|textarea)\b.*?(?:</\1>|\Z)|<[^>]*(?:>|\Z)",
     re.DOTALL | re.IGNORECASE,
 )
+# What the plugin Excalidraw writes above the texts of each drawing.
+_DRAWING_NOTICE = re.compile(r"⚠\s+Switch to EXCALIDRAW VIEW\b")
 CELL_GAP = " | "
 MAX_NAME_CHARS = 300  # of a title, heading or alias; no file can be named longer
 
@@ -66,6 +68,7 @@ class _BlockReader:
         self._content = Content()
         self._headings_above: list[Heading] = []
         self._path: tuple[str, ...] = ()
+        self._is_drawing = False  # whose first heading says only that its data follow
         marks = sum(
             child.type == "comment_mark" for token in tokens for child in token.children or ()
         )
@@ -105,7 +108,7 @@ class _BlockReader:
         content = self._content
         name = short_name(text)
         level = int(opening.tag[1])
-        if level == 1 and not (content.blocks or content.headings):
+        if level == 1 and not (content.blocks or content.headings or self._is_drawing):
             content.title = name
         heading = Heading(name, level, lines.first, token.meta.get("anchor"))
         content.headings.append(heading)
@@ -122,6 +125,9 @@ class _BlockReader:
 
     def _paragraph(self, token: Token) -> None:
         inline = self._reader.read(token.children or [])
+        if _DRAWING_NOTICE.match(inline.text):
+            self._is_drawing = True
+            return
         if token.meta.get("titled"):
             line_end = inline.text.find("\n")
             inline.breaks.append(line_end + 1 if line_end >= 0 else len(inline.text))

@@ -19,6 +19,7 @@ from memvault.vault.markdown.plugins import (
     anchor_plugin,
     comment_plugin,
     field_plugin,
+    highlight_plugin,
     marker_plugin,
     tag_plugin,
 )
@@ -32,7 +33,7 @@ MAX_LINK_CHARS = 1000
 # Places where a rule can start, or a link's text end; all rules are tried at each of them. Each
 # alternative starts with a literal, so that `re` can search for these characters.
 _STOPS = re.compile(
-    r"\n|\*|\[|\]|\\|`|\$(?=\S)|!(?=\[)|#(?=\S)|%(?=%)|~(?=~)|&(?=[#\w])|<(?=[\w/!?])"
+    r"\n|\*|\[|\]|\\|`|\$(?=\S)|!(?=\[)|#(?=\S)|%(?=%)|~(?=~)|=(?==)|&(?=[#\w])|<(?=[\w/!?])"
     r"|\^(?=[A-Za-z0-9-])|_(?:(?<![^\W_]_)|(?![^\W_]))|\((?=[^()\n:]{1,80}::)"
 )
 
@@ -50,7 +51,7 @@ def _parser() -> MarkdownIt:
     md = MarkdownIt("commonmark", {"maxNesting": MAX_NESTING}).enable(["table", "strikethrough"])
     plugins = (
         wikilink_plugin, field_plugin, tag_plugin, comment_plugin, marker_plugin, formula_plugin,
-        logseq_plugin, anchor_plugin,
+        logseq_plugin, anchor_plugin, highlight_plugin,
     )  # fmt: skip
     for plugin in plugins:
         plugin(md)

@@ -1,4 +1,5 @@
-"""Plugins for comments, inline fields, ids of blocks and headings, callouts, tasks and tags."""
+"""Plugins for comments, inline fields, ids of blocks and headings, callouts, tasks, tags and
+highlights."""
 
 from __future__ import annotations
 
@@ -269,3 +270,26 @@ def _tag(state: StateInline, silent: bool) -> bool:
 
 def tag_plugin(md: MarkdownIt) -> None:
     md.inline.ruler.before("link", "tag", _tag)
+
+
+# Not within an address or a comparison, as in "?q=YQ==&r=Yg==" and "a==b"; Chinese and Japanese
+# have no spaces around a highlight. The length is limited, since a search takes as long.
+_HIGHLIGHT = re.compile(r"(?<![A-Za-z0-9=&?/%])==(?![\s=])[\s\S]{1,1000}?(?<![\s=])==(?!=)")
+
+
+def _highlight(state: StateInline, silent: bool) -> bool:
+    """Parse ``==text==`` as its text."""
+    match = _HIGHLIGHT.match(state.src, state.pos, state.posMax)
+    if match is None:
+        return False
+    if not silent:
+        outer_end = state.posMax
+        state.pos, state.posMax = state.pos + 2, match.end() - 2
+        state.md.inline.tokenize(state)
+        state.posMax = outer_end
+    state.pos = match.end()
+    return True
+
+
+def highlight_plugin(md: MarkdownIt) -> None:
+    md.inline.ruler.before("link", "highlight", _highlight)
