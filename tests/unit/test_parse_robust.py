@@ -81,6 +81,15 @@ def test_properties_without_the_line_that_ends_them_are_reported() -> None:
         assert parse_note("n.md", text).warnings == ()
 
 
+def test_two_versions_that_git_could_not_merge_are_reported() -> None:
+    versions = "<<<<<<< HEAD\nIt is blue.\n=======\nIt is red.\n>>>>>>> phone\n"
+    note = parse_note("n.md", f"---\na: 1\n---\n# Boat\n\n{versions}".encode())
+    (warning,) = note.warnings
+    assert warning.startswith("Git could not merge two versions from line 6 on")
+    for text in (f"```\n{versions}```\n", versions[:30], "<<<<<<< nothing else\n"):
+        assert parse_note("n.md", text.encode()).warnings == ()
+
+
 def test_a_key_that_the_frontmatter_repeats_is_reported_with_its_lines() -> None:
     note = parse_note("n.md", b"---\nrating: 4\ntags: [a]\n'rating': 2\n---\nSoup\n")
     assert note.frontmatter["rating"] == 2

@@ -10,7 +10,7 @@ from itertools import chain
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
-from memvault.model.note import Link, LinkStyle, ParsedNote, Tag
+from memvault.model.note import CodeBlock, Link, LinkStyle, ParsedNote, Tag
 from memvault.vault.documents import PDF, is_canvas, is_unread_canvas, parse_pages
 from memvault.vault.frontmatter.fences import match_frontmatter
 from memvault.vault.frontmatter.read import Frontmatter, is_malformed, read_frontmatter, strings_of
@@ -25,6 +25,7 @@ _MAX_CONTROL_SHARE = 0.1
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _NEWLINE = re.compile(r"\r\n?")
 _UNCLOSED = re.compile(r"---[ \t]*\n[a-z][\w-]*:[ \t\n]")  # a rule, then a property
+_CONFLICT = re.compile(r"^<{7} ", re.MULTILINE)  # the start of one, as Git marks it
 _DAY = re.compile(r"\d{4}([-_.])\d{2}\1\d{2}")  # as the names of daily notes
 # In Japanese and Chinese, which have no spaces, a weekday has three signs.
 _SEVERAL_WORDS = re.compile(r"\S\s+\S|[\u3041-\u30ff\u4e00-\u9fff]{4}")
@@ -111,6 +112,7 @@ def parse_note(path: str, data: bytes, *, max_bytes: int = MAX_NOTE_BYTES) -> Pa
     content = read_blocks(parse_markdown(text[frontmatter.body_start :]), frontmatter.body_line)
     if content.too_deep:
         warnings += ("text nested deeper than 50 levels is not indexed",)
+    warnings += _conflict(text, content.code)
     title = _frontmatter_title(frontmatter)
     tags = [*_frontmatter_tags(frontmatter), *content.tags]
     names = list(dict.fromkeys(tag.name for tag in tags))
@@ -186,6 +188,21 @@ def _repeated_keys(frontmatter: Frontmatter) -> tuple[str, ...]:
         f"the frontmatter has {key!r} in lines {_listed(lines[:-1])} and {lines[-1]}, "
         f"and only the value in line {lines[-1]} is read; keep one of them"
         for key, lines in frontmatter.repeated.items()
+    )
+
+
+def _conflict(text: str, code: Sequence[CodeBlock]) -> tuple[str, ...]:
+    """A warning about two versions of a text between Git's marks, unless they are in code."""
+    start = _CONFLICT.search(text)
+    middle = text.find("\n=======\n", start.end()) if start is not None else -1
+    if start is None or middle < 0 or text.find("\n>>>>>>> ", middle) < 0:
+        return ()
+    line = text.count("\n", 0, start.start()) + 1
+    if any(block.lines.first <= line <= block.lines.last for block in code):
+        return ()
+    return (
+        f"Git could not merge two versions from line {line} on, and both are read; keep one and "
+        "remove the lines that begin with <<<<<<<, ======= and >>>>>>>",
     )
 
 
