@@ -234,12 +234,14 @@ def test_tasks_that_were_overdue_on_a_day_were_due_before_it(
 ) -> None:
     write("permanent/Late.md", "- [ ] Renew the passport 📅 2026-10-01\n")
     write("permanent/Soon.md", "- [ ] Order the felt, due by 3 December 2026\n")
+    write("permanent/Board.md", "## To do\n\n- [ ] Call the tuner @{2026-12-02}\n")
     write("permanent/Done.md", "- [x] Post the form 📅 2026-10-02\n- [ ] Buy stamps\n")
     indexer.scan()
     for question, title in {
         "Which tasks are overdue?": "Late",
         "Which tasks were overdue on 16 November?": "Late",
         "Which felt tasks will be overdue on 5 December 2026?": "Soon",
+        "Which tuner tasks will be overdue on 5 December 2026?": "Board",
         "Welche Aufgaben sind überfällig?": "Late",
         "Quelles tâches sont en retard ?": "Late",
         "¿Qué tareas están atrasadas?": "Late",

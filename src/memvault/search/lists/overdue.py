@@ -29,7 +29,7 @@ _DUE_KEY = re.compile(
     rf"\b(?:{_DUE_WORDS}|fällig\w*|pay(?:able)? by|return by)\b|期限|截止", re.IGNORECASE
 )
 _DUE_TASK = re.compile(
-    rf"[📅⏳🛫]|\b(?:{_DUE_WORDS}|scheduled|stichtag|spätestens|bis zum|date limite|à rendre|"
+    rf"[📅⏳🛫]|@\{{|\b(?:{_DUE_WORDS}|scheduled|stichtag|spätestens|bis zum|date limite|à rendre|"
     r"avant le|au plus tard|d['’]ici|plazo|fecha límite|antes del|scade|entro|termine|"
     r"data limite|até|uiterlijk|inleveren|не позднее)\b|期限|締め?切り?|截止|到期",
     re.IGNORECASE,
