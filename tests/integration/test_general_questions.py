@@ -131,7 +131,10 @@ def test_a_small_vault_says_what_it_does_not_know(searcher: Searcher) -> None:
     assert result.notice.count(".md)") == 3, "the nearest are named"
 
 
-@pytest.mark.parametrize("folder", ["20 Recipes", "10-19 Recipes", "03. recipes", "🍲 Recipes"])
+@pytest.mark.parametrize(
+    "folder",
+    ["20 Recipes", "10-19 Recipes", "03. recipes", "🍲 Recipes", f"Recipes {'9f8e7d6c' * 4}"],
+)
 def test_numbers_and_signs_that_sort_folders_are_no_part_of_their_names(
     searcher: Searcher, indexer: Indexer, write: Write, folder: str
 ) -> None:
