@@ -165,6 +165,40 @@ def test_a_note_that_says_no_date_has_that_of_its_name_or_session() -> None:
     assert memory("", "archive/2026-03-02/chat.md").date is None
 
 
+@pytest.mark.parametrize(
+    "path",
+    [
+        "daily/27-11-2026.md",
+        "daily/27.11.2026 Freitag.md",
+        "daily/11-27-2026.md",
+        "daily/20261127.md",
+        "daily/2026.11.27.md",
+        "daily/2026年11月27日.md",
+        "daily/November 27th, 2026.md",
+        "journal/2026/11-November/27.md",
+    ],
+)
+def test_names_of_daily_notes_are_dates_in_the_forms_that_people_choose(path: str) -> None:
+    assert memory("# Log\n\nRain.", path).date == datetime(2026, 11, 27, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["03-04-2026.md", "20261341.md", "course/2026/01 Intro/02 Basics.md", "192.168.1.20.md",
+     "1.27.11.2026.md", "12345678 Order.md"],
+)  # fmt: skip
+def test_names_with_other_numbers_are_no_dates(path: str) -> None:
+    assert memory("Rain.", path).date is None
+
+
+def test_a_note_of_a_slip_box_was_created_at_the_moment_that_numbers_it() -> None:
+    tides = memory("Rain.", "202601031205 Tides.md")
+    assert (tides.date, tides.created_at) == (None, datetime(2026, 1, 3, 12, 5, tzinfo=UTC))
+    assert memory("Rain.", "20260103120530.md").created_at.second == 30
+    assert memory("Rain.", "202613031205 Tides.md").created_at == NOW
+    assert memory("---\ncreationDate: 2025-03-04T05:06:07Z\n---\n").created_at.year == 2025
+
+
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8) | st.dates(),
     lambda inner: (

@@ -26,7 +26,8 @@ _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _NEWLINE = re.compile(r"\r\n?")
 _UNCLOSED = re.compile(r"---[ \t]*\n[a-z][\w-]*:[ \t\n]")  # a rule, then a property
 _CONFLICT = re.compile(r"^<{7} ", re.MULTILINE)  # the start of one, as Git marks it
-_DAY = re.compile(r"\d{4}([-_.])\d{2}\1\d{2}")  # as the names of daily notes
+# As the names of daily notes.
+_DAY = re.compile(r"\d{4}([-_.]?)\d{2}\1\d{2}|\d{1,2}([-.])\d{1,2}\2\d{4}")
 # In Japanese and Chinese, which have no spaces, a weekday has three signs.
 _SEVERAL_WORDS = re.compile(r"\S\s+\S|[\u3041-\u30ff\u4e00-\u9fff]{4}")
 _PLACEHOLDER = re.compile(r"\{\{|<%")  # of a template

@@ -25,6 +25,7 @@ _TIME = re.compile(
     re.IGNORECASE,
 )
 _WHOLE_DAY = re.compile(r"(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)")
+_IN_DIGITS = re.compile(r"(?<![\d.-])\d{1,2}([.-])\d{1,2}\1(?:19|20)\d\d(?![\d.-])")
 
 
 def read_date(value: Any) -> datetime | None:
@@ -91,6 +92,8 @@ def _time(text: str) -> time:
 
 
 def date_of_title(title: str) -> datetime | None:
-    """The full date in a title ("Walk of 8 May 2023"); a month alone is none."""
-    days = [match[0] for pattern in (_WHOLE_DAY, *_WRITTEN) if (match := pattern.search(title))]
-    return next((day for text in days if (day := read_date(text))), None)
+    """The full date in a title ("Walk of 8 May 2023", "27-11-2026"); a month alone is none."""
+    text = with_english_dates(title)
+    patterns = (_WHOLE_DAY, *_WRITTEN, _IN_DIGITS)
+    days = [match[0] for pattern in patterns if (match := pattern.search(text))]
+    return next((day for day_text in days if (day := read_date(day_text))), None)

@@ -31,6 +31,7 @@ from memvault.vault.parse import stem_of
 ARCHIVE = "archive/projects"  # holds the folders of finished projects
 CREATED_KEYS = (
     "created", "created_at", "date_created", "created_date", "created_on", "creation_date",
+    "createdat", "creationdate", "datecreated",
 )  # fmt: skip
 UNDERSTOOD = frozenset({
     "id", "lifecycle", "type", "project", "importance", "tags", "tag", "aliases", "alias",
@@ -47,7 +48,11 @@ _HAPPENED_KEYS = (
 )  # fmt: skip
 _TOOK_PLACE = re.compile(r"\b(?:took place|(?:was|were) held|held (?:in|at|on)|happened)\b", re.I)
 _DATE_CHARS = 80  # characters after `_TOOK_PLACE` in which the date is searched
-_STEM_DATE = re.compile(r"\d{4}(?P<gap>[-_])\d{2}(?P=gap)\d{2}(?!\d)")  # with _ in Logseq
+_STEM_DATE = re.compile(  # with _ in Logseq
+    r"(?P<y>(?:19|20)\d\d)(?P<gap>[-_.]?)(?P<m>\d\d)(?P=gap)(?P<d>\d\d)(?!\d)"
+)
+_PATH_DATE = re.compile(r"(?:^|.*/)(?P<y>(?:19|20)\d\d)/(?P<m>\d\d)\b[^/]*/(?P<d>\d\d)\.\w+")
+_STEM_MOMENT = re.compile(r"((?:19|20)\d{6})(\d{4}(?:\d\d)?)(?!\d)")  # of a slip box
 
 
 def memory_of(note: ParsedNote, *, fallback_time: datetime, id: str | None = None) -> Memory:
@@ -62,7 +67,8 @@ def memory_of(note: ParsedNote, *, fallback_time: datetime, id: str | None = Non
     created = next((day for key in CREATED_KEYS if (day := read_date(values.get(key)))), None)
     happened, saved = _date_of(note, values), read_date(fallback_time) or fallback_time
     if created is None:
-        created = happened if happened is not None and happened <= saved else saved
+        started = _moment_of_name(note.path) or happened
+        created = started if started is not None and started <= saved else saved
     return Memory(
         id=id or _id(values.get("id"), note.path),
         path=note.path,
@@ -238,7 +244,11 @@ def _date_of(note: ParsedNote, values: dict[str, Any]) -> datetime | None:
             candidates.append(field.value)
     stated = next((day for value in candidates if (day := read_date(value))), None)
     return (
-        stated or _date_of_path(note.path) or date_of_title(note.title) or _day_it_took_place(note)
+        stated
+        or _date_of_path(note.path)
+        or date_of_title(stem_of(note.path))
+        or date_of_title(note.title)
+        or _day_it_took_place(note)
     )
 
 
@@ -254,13 +264,13 @@ def _day_it_took_place(note: ParsedNote) -> datetime | None:
 
 
 def _date_of_path(path: str) -> datetime | None:
-    """The date in a file name, or in a session's folder name.
+    """The date at the start of a file name or of a session's folder name, or in ``2026/11/27.md``.
 
     For a weekly note ("2026-W35") it is the Monday.
     """
     stem = stem_of(path)
-    if match := _STEM_DATE.match(stem):
-        return read_date(match[0].replace("_", "-"))
+    if match := _STEM_DATE.match(stem) or _PATH_DATE.fullmatch(path):
+        return _day_in(match)
     if match := WEEK_IN_NAME.match(stem):
         try:
             monday = date.fromisocalendar(int(match[1]), int(match[2]), 1)
@@ -270,7 +280,21 @@ def _date_of_path(path: str) -> datetime | None:
     parts = path.split("/")
     in_session = len(parts) > 2 and parts[0].casefold() == "sessions"
     match = _STEM_DATE.match(parts[1]) if in_session else None
-    return read_date(match[0].replace("_", "-")) if match else None
+    return _day_in(match) if match else None
+
+
+def _day_in(match: re.Match[str]) -> datetime | None:
+    return read_date(f"{match['y']}-{match['m']}-{match['d']}")
+
+
+def _moment_of_name(path: str) -> datetime | None:
+    """The moment at the start of a file's name ("202611271305 Tides"), by which a slip box numbers
+    its notes."""
+    match = _STEM_MOMENT.match(stem_of(path))
+    try:
+        return datetime.fromisoformat(f"{match[1]}T{match[2]}Z") if match else None
+    except ValueError:
+        return None
 
 
 def _text(value: Any) -> str | None:
