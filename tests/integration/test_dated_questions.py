@@ -122,16 +122,18 @@ def test_what_is_to_do_in_a_time_are_open_tasks_after_what_names_a_day_of_it(
     text = "The shed leaks.\n\n- [ ] Nail felt on the roof\n"
     write("permanent/Shed.md", f"---\ndate: 2026-02-01\n---\n{text}")
     write("permanent/Gate.md", "---\ndate: 2026-02-01\n---\n- [x] Oil the hinges\n")
+    write("permanent/Fence.md", "---\ndate: 2026-01-31\n---\n- [/] Paint the fence\n")
     indexer.scan()
     hits = searcher.search("What do I have to do next week?", mode=Mode.DEFAULT, top_k=5).hits
-    assert [hit.memory.title for hit in hits] == ["Log", "Boat", "Shed"]
-    assert "Nail felt" in hits[-1].text
+    assert [hit.memory.title for hit in hits] == ["Log", "Boat", "Shed", "Fence"]
+    assert "Nail felt" in hits[2].text
     for question in (
         "What's on my to-do list?",
         "Show my open tasks",
         "What do I still need to do?",
     ):
-        assert [hit.memory.title for hit in searcher.search(question).hits] == ["Shed"], question
+        titles = [hit.memory.title for hit in searcher.search(question).hits]
+        assert titles == ["Shed", "Fence"], question
     hits = searcher.search("What tasks did I do last week?", top_k=5).hits
     assert {hit.memory.moment.date() for hit in hits} == {date(2026, 11, 9), date(2026, 11, 10)}
 

@@ -46,7 +46,7 @@ _HEADING = re.compile(
 _QUOTE = re.compile(r"\s*(?:[-*+]\s+)?>")
 _CALLOUT = re.compile(r"[\s>]*\[!(?!quote|cite)")
 _STRUCK = re.compile(r"~~.*?(?:~~|$)")
-_OPEN_TASK = re.compile(r"[\s>]*(?:[-*+]|\d+[.)])\s+\[ \]")
+_OPEN_TASK = re.compile(r"[\s>]*(?:[-*+]|\d+[.)])\s+\[[ /]\]")
 
 
 def is_doubtful(sentence: str, heading: str) -> bool:

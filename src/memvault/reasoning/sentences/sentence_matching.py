@@ -28,7 +28,7 @@ from memvault.verification.vault_names import FindNames
 
 _MIN_SHARED = 0.34  # least share of the statement's words that a compared sentence has
 _MAX_WORDS = 20_000  # words whose vectors are cached
-_OPEN_TASK = re.compile(r" *[-*+] \[ \]")  # a task, not a fact
+_OPEN_TASK = re.compile(r" *[-*+] \[[ /]\]")  # a task, not a fact
 
 
 class SentenceMatch(NamedTuple):

@@ -65,7 +65,7 @@ LATEST_STEP = 0.02  # share by which a sentence scores less than the one of the 
 TICKED_WEIGHT = 0.5  # weight of a ticked task where open ones are asked for
 FULL_WEIGHT_WORDS = 4  # content words from which on a sentence's cosine counts in full
 
-_OPEN = re.compile(r"\A *(?:[-*+]|\d+[.)]) \[ \]")
+_OPEN = re.compile(r"\A *(?:[-*+]|\d+[.)]) \[[ /]\]")
 _TICKED = re.compile(r"\A *(?:[-*+]|\d+[.)]) \[[xX]\]")
 # "My last migraine": for the order of one note's sentences; elsewhere it may be any of a kind.
 _LAST = re.compile(

@@ -24,7 +24,7 @@ from memvault.vault.markdown.labelled_sentences import LabelledSentence, split_s
 from memvault.vault.markdown.parser import MAX_NESTING
 
 _SPACES = re.compile(r"\s+")
-_MARKS = {" ": False, "x": True, "X": True}  # of checkboxes: whether the task is done
+_MARKS = {" ": False, "/": False, "x": True, "X": True}  # of checkboxes: whether it is done
 _LINE_END = re.compile(r"[ \t]*(?:\n[ \t]*)+")
 _HTML_UNREAD = re.compile(
     r"<!--.*?(?:-->|\Z)|<(script|style|pre|textarea)\b.*?(?:</\1>|\Z)|<[^>]*(?:>|\Z)",
