@@ -38,7 +38,7 @@ from indexer.indexer import Indexer
 from memvault.config.settings import IndexSettings
 from memvault.model.errors import StoreUnavailable, VaultMissing
 from memvault.vault.files import Vault, vault_missing
-from memvault.vault.ignore import IGNORE_FILE, TEMPLATE_SETTINGS
+from memvault.vault.ignore import IGNORE_FILE, OBSIDIAN_SETTINGS
 from memvault.vault.journal import FOLDER as JOURNAL
 
 logger = logging.getLogger(__name__)
@@ -186,7 +186,7 @@ class _Gatherer(FileSystemEventHandler):
         relative = self._vault.relative(Path(end))
         if relative is None:
             return False
-        if Path(relative).name == IGNORE_FILE or relative in TEMPLATE_SETTINGS:
+        if Path(relative).name == IGNORE_FILE or relative in OBSIDIAN_SETTINGS:
             self._scan = True
             return True
         if Path(relative).parent == JOURNAL and ".jsonl" in Path(relative).name:

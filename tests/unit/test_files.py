@@ -113,14 +113,29 @@ def test_templates_are_no_notes_unless_the_person_takes_their_folder_back(tmp_pa
     assert vault.is_note("- Meta -/Blank [notes]/day.md")
 
 
+def test_what_obsidian_excludes_is_not_read_unless_the_person_takes_it_back(tmp_path: Path) -> None:
+    vault = write(
+        tmp_path,
+        {
+            ".obsidian/app.json": '{"userIgnoreFilters": ["Old [x]/", "Priv", "/a.*/", "sessions/", 3, ""]}',
+            "Old [x]/a.md": "", "Old x/b.md": "", "work/Old [x]/c.md": "",
+            "Private/d.md": "", "Privet.md": "", "a.md": "", "sessions/2026-01-01/e.md": "",
+        },
+    )  # fmt: skip
+    kept = ["Old x/b.md", "a.md", "sessions/2026-01-01/e.md", "work/Old [x]/c.md"]
+    assert walked(vault) == kept
+    (tmp_path / ".memvaultignore").write_text("!/Private/\n")
+    assert walked(vault) == sorted([*kept, "Private/d.md"])
+
+
 def test_the_rule_that_excludes_a_path_is_named_whether_the_file_exists_or_not(
     tmp_path: Path,
 ) -> None:
     settings = {".obsidian/templates.json": '{"folder": "Forms"}'}
     write(tmp_path, {".memvaultignore": "diary/\n*.draft.md\n", **settings})
     forms = (
-        "Forms/ is a folder of templates in Obsidian's settings; to have it indexed, add the line "
-        "!/Forms/ to .memvaultignore"
+        "Obsidian's settings exclude Forms/ or keep templates there; to have it indexed, add the "
+        "line !/Forms/ to .memvaultignore"
     )
     dots = "files and folders whose name begins with a dot are not read"
     reasons = {

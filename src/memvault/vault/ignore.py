@@ -11,14 +11,17 @@ from pathlib import Path, PurePosixPath
 from pathspec import GitIgnoreSpec
 
 from memvault.model.json_text import json_value
+from memvault.model.memory import FOLDER_LIFECYCLES
 from memvault.vault.documents import DOCUMENT_SUFFIXES
 from memvault.vault.lines import bare_lines
 
 IGNORE_FILE = ".memvaultignore"
 MANIFEST = "manifest.md"
 NOTE_SUFFIXES = frozenset({".md", ".markdown"})
-# Settings of Obsidian's Templates and of Templater, and the key that names their folder.
-TEMPLATE_SETTINGS = {
+# Settings of Obsidian and of its plugins Templates and Templater, and the key that names excluded
+# files or a folder of templates.
+OBSIDIAN_SETTINGS = {
+    ".obsidian/app.json": "userIgnoreFilters",
     ".obsidian/templates.json": "folder",
     ".obsidian/plugins/templater-obsidian/data.json": "templates_folder",
 }
@@ -28,15 +31,15 @@ _WILDCARD = re.compile(r"([\\*?\[\]])")
 class IgnoreRules:
     """The ignore rules of a vault.
 
-    They exclude dot files and folders (`.obsidian`, `.trash`, `.memvault`), the manifest, the
-    template folders in Obsidian's settings, and the patterns in `.memvaultignore`, in gitignore's
-    syntax; ``!/Templates/`` includes such a folder again. These files are read again when they
-    change. Paths are relative to the vault, with forward slashes.
+    They exclude dot files and folders (`.obsidian`, `.trash`, `.memvault`), the manifest, what
+    Obsidian's settings exclude or name as folders of templates, and the patterns in
+    `.memvaultignore`, in gitignore's syntax; ``!/Templates/`` includes such a folder again. These
+    files are read again when they change. Paths are relative to the vault, with forward slashes.
     """
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._files = [root / file for file in (IGNORE_FILE, *TEMPLATE_SETTINGS)]
+        self._files = [root / file for file in (IGNORE_FILE, *OBSIDIAN_SETTINGS)]
         self._file_stamps: list[tuple[int, int] | None] = [None] * len(self._files)
         self._listed_spec = self._spec = GitIgnoreSpec.from_lines([])
         self.problem: str | None = None
@@ -89,8 +92,8 @@ class IgnoreRules:
         if self._listed_spec.match_file(place):
             return f"{IGNORE_FILE} excludes {place}"
         return (
-            f"{place} is a folder of templates in Obsidian's settings; to have it indexed, add the "
-            f"line !/{place} to {IGNORE_FILE}"
+            f"Obsidian's settings exclude {place} or keep templates there; to have it indexed, add "
+            f"the line !/{place} to {IGNORE_FILE}"
         )
 
     def lists(self, path: str) -> bool:
@@ -104,20 +107,26 @@ class IgnoreRules:
             self._file_stamps, self.problem = stamps, None
             patterns = self._read() if stamps[0] else []
             self._listed_spec = GitIgnoreSpec.from_lines(patterns)
-            self._spec = GitIgnoreSpec.from_lines([*self._template_folders(), *patterns])
+            self._spec = GitIgnoreSpec.from_lines([*self._excluded_in_obsidian(), *patterns])
         return self._spec
 
-    def _template_folders(self) -> Iterator[str]:
-        """Patterns of the folders that hold templates."""
-        for file, key in TEMPLATE_SETTINGS.items():
+    def _excluded_in_obsidian(self) -> Iterator[str]:
+        """Patterns of excluded files and of folders of templates.
+
+        The folders in which clients write are never excluded so: who hides them from Obsidian's
+        search still wants them remembered.
+        """
+        for file, key in OBSIDIAN_SETTINGS.items():
             try:
                 settings = json_value((self._root / file).read_text(encoding="utf-8-sig"))
             except (OSError, ValueError):
                 continue  # the person does not use this plugin
             setting = settings.get(key) if isinstance(settings, dict) else None
-            folder = setting.strip("/") if isinstance(setting, str) else ""
-            if folder and folder != ".":
-                yield "/" + _WILDCARD.sub(r"\\\1", folder) + "/"
+            for start in _starts(setting):
+                folder = start.strip("/")
+                if folder not in ("", ".") and folder.casefold() not in FOLDER_LIFECYCLES:
+                    pattern = _WILDCARD.sub(r"\\\1", start)
+                    yield f"/{pattern}" if start.endswith("/") else f"/{pattern}*"
 
     def _read(self) -> list[str]:
         """The valid lines of `.memvaultignore`."""
@@ -135,6 +144,15 @@ class IgnoreRules:
             else:
                 patterns.append(line)
         return patterns
+
+
+def _starts(setting: object) -> list[str]:
+    """The starts of excluded paths: a folder of templates, or Obsidian's list, in which a regular
+    expression is between slashes and is not read."""
+    if isinstance(setting, str):
+        return [setting.strip("/") + "/"]
+    starts = setting if isinstance(setting, list) else []
+    return [start for start in starts if isinstance(start, str) and not start.startswith("/")]
 
 
 def _stamp(file: Path) -> tuple[int, int] | None:
