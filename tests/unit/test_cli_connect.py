@@ -76,6 +76,7 @@ def test_disconnecting_removes_the_file_that_connecting_made(client: Client, hom
         ("cursor", b'{ "mcpServers" : {\n\n} , "a": [1,  2] }\r\n'),
         ("cursor", b""),
         ("vscode", b'\xef\xbb\xbf{\r\n\t// mine\r\n\t"servers": {"x": {},}, // all\r\n}'),
+        ("zed", b'// Zed settings\n{\n  "vim_mode": true,\n  "context_servers": {},\n}\n'),
         ("gemini-cli", '{\n "theme": "é\\u00e9", "n": 1e3\n}'.encode()),
         ("codex", b'model = "o"  # mine\r\n\r\n[mcp_servers.other]\r\ncommand = "x"'),
         ("codex", b"mcp_servers = { other = { command = 'x' } }\n"),
@@ -92,6 +93,15 @@ def test_connecting_and_disconnecting_leaves_the_file_as_it_was(
     assert run(["connect", client, "--tools", "full"]) == 0
     assert run(["disconnect", client]) == 0
     assert place.read_bytes() == before
+
+
+def test_lm_studio_is_configured_where_it_says_that_it_was_moved(home: Path) -> None:
+    moved = home / "Models" / "lm-studio"
+    (home / ".lmstudio-home-pointer").write_text(f"{moved}\n")
+    assert run(["connect", "lm-studio"]) == 0
+    assert set(read_json((moved / "mcp.json").read_text())["mcpServers"]) == {"memvault"}
+    (home / ".lmstudio-home-pointer").write_text("")
+    assert place_of(Client.LM_STUDIO) == home / ".lmstudio" / "mcp.json"
 
 
 def test_disconnecting_keeps_what_was_edited_since(home: Path) -> None:

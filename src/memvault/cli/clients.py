@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -34,6 +35,9 @@ class Client(StrEnum):
     CODEX = "codex"
     CURSOR = "cursor"
     VSCODE = "vscode"
+    WINDSURF = "windsurf"
+    ZED = "zed"
+    LM_STUDIO = "lm-studio"
     CHATGPT = "chatgpt"
 
     @property
@@ -48,6 +52,9 @@ _LABELS = {
     Client.CODEX: "Codex",
     Client.CURSOR: "Cursor",
     Client.VSCODE: "VS Code",
+    Client.WINDSURF: "Windsurf",
+    Client.ZED: "Zed",
+    Client.LM_STUDIO: "LM Studio",
     Client.CHATGPT: "ChatGPT",
 }
 
@@ -100,6 +107,13 @@ def registry_of(client: Client) -> Registry:
         case Client.VSCODE:
             path = _application_data() / "Code" / "User" / "mcp.json"
             return Registry(ConfigFile(path, JSON), "servers", typed=True)
+        case Client.WINDSURF:
+            path = home / ".codeium" / "windsurf" / "mcp_config.json"
+            return Registry(ConfigFile(path, JSON), "mcpServers")
+        case Client.ZED:
+            return Registry(ConfigFile(_zed_folder() / "settings.json", JSON), "context_servers")
+        case Client.LM_STUDIO:
+            return Registry(ConfigFile(_lm_studio_folder() / "mcp.json", JSON), "mcpServers")
         case Client.CHATGPT:
             raise ValueError("ChatGPT keeps its connectors online")
 
@@ -110,6 +124,23 @@ def _application_data() -> Path:
     if sys.platform == "darwin":
         return Path.home() / "Library" / "Application Support"
     return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+
+
+def _zed_folder() -> Path:
+    if sys.platform == "win32":
+        return _application_data() / "Zed"
+    if sys.platform == "darwin":
+        return Path.home() / ".config" / "zed"
+    return _application_data() / "zed"
+
+
+def _lm_studio_folder() -> Path:
+    """The folder that LM Studio names in a file, as it may be moved; else its usual one."""
+    with suppress(OSError, UnicodeDecodeError):
+        pointer = (Path.home() / ".lmstudio-home-pointer").read_text(encoding="utf-8").strip()
+        if Path(pointer).is_absolute():
+            return Path(pointer)
+    return Path.home() / ".lmstudio"
 
 
 _CHATGPT = """\
