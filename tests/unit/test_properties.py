@@ -194,6 +194,7 @@ def test_names_with_other_numbers_are_no_dates(path: str) -> None:
 def test_a_note_of_a_slip_box_was_created_at_the_moment_that_numbers_it() -> None:
     tides = memory("Rain.", "202601031205 Tides.md")
     assert (tides.date, tides.created_at) == (None, datetime(2026, 1, 3, 12, 5, tzinfo=UTC))
+    assert tides.title == "Tides"
     assert memory("Rain.", "20260103120530.md").created_at.second == 30
     assert memory("Rain.", "202613031205 Tides.md").created_at == NOW
     assert memory("---\ncreationDate: 2025-03-04T05:06:07Z\n---\n").created_at.year == 2025

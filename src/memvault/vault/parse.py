@@ -25,9 +25,10 @@ _MAX_CONTROL_SHARE = 0.1
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _NEWLINE = re.compile(r"\r\n?")
 _UNCLOSED = re.compile(r"---[ \t]*\n[a-z][\w-]*:[ \t\n]")  # a rule, then a property
+_SLIP_NUMBER = re.compile(r"(?:19|20)\d{10}(?:\d\d)?[ _-]+(?=\S)")
 _CONFLICT = re.compile(r"^<{7} ", re.MULTILINE)  # the start of one, as Git marks it
-# As the names of daily notes.
-_DAY = re.compile(r"\d{4}([-_.]?)\d{2}\1\d{2}|\d{1,2}([-.])\d{1,2}\2\d{4}")
+# As the names of daily notes; eight digits alone may be an id.
+_DAY = re.compile(r"\d{4}([-_.])\d{2}\1\d{2}|\d{1,2}([-.])\d{1,2}\2\d{4}")
 # In Japanese and Chinese, which have no spaces, a weekday has three signs.
 _SEVERAL_WORDS = re.compile(r"\S\s+\S|[\u3041-\u30ff\u4e00-\u9fff]{4}")
 _PLACEHOLDER = re.compile(r"\{\{|<%")  # of a template
@@ -180,8 +181,9 @@ def stem_of(path: str) -> str:
 
 
 def name_of(path: str) -> str:
-    """The name of the Logseq page in the file, or the file's stem."""
-    return page_name(path) or stem_of(path)
+    """The name of the Logseq page in the file, or the file's stem, without the moment by which a
+    slip box numbers its notes."""
+    return page_name(path) or _SLIP_NUMBER.sub("", stem_of(path))
 
 
 def _repeated_keys(frontmatter: Frontmatter) -> tuple[str, ...]:
