@@ -145,6 +145,21 @@ def coerced(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str
     }
 
 
+def without_empty(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments without empty texts for those that may be left out: small models give every
+    argument.
+
+    Args:
+        schema: the tool's input schema.
+    """
+    optional = schema.get("properties", {}).keys() - {*schema.get("required", ())}
+    return {
+        name: value
+        for name, value in arguments.items()
+        if name not in optional or not isinstance(value, str) or value.strip()
+    }
+
+
 def _converted(text: str, schema: Mapping[str, Any]) -> Any:
     choices = [schema, *schema.get("anyOf", [])]
     kinds = {"object" if "$ref" in choice else choice.get("type") for choice in choices}

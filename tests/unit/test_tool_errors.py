@@ -14,7 +14,16 @@ from pydantic import BaseModel, BeforeValidator, Field
 
 from mcp_server.metrics import Metrics, ToolMetrics
 from mcp_server.middleware.errors import AnsweringTool, UnknownTools
-from mcp_server.tools.arguments import Narrowing, Query, TopK, Verbosity, WhyKept, coerced
+from mcp_server.tools.arguments import (
+    EDITS,
+    InProject,
+    Narrowing,
+    Query,
+    TopK,
+    Verbosity,
+    WhyKept,
+    coerced,
+)
 from memvault.model.errors import NoteConflict, StorageError
 from memvault.model.memory import checked_importance
 
@@ -34,6 +43,7 @@ def answer(
     names: list[str] | None = None,
     nodes: list[Clamped] | None = None,
     since: datetime | None = None,
+    project: InProject = None,
 ) -> dict[str, Any]:
     """A tool with the arguments of the real ones."""
     if query == "conflict":
@@ -42,7 +52,17 @@ def answer(
         raise StorageError("a.md is read-only", path="a.md")
     if query == "bug":
         raise RuntimeError("secret /home/someone/vault")
-    return {"top_k": top_k, "tags": filters and filters.tags, "names": names}
+    return {
+        "top_k": top_k,
+        "tags": filters and filters.tags,
+        "names": names,
+        "project": project,
+    }
+
+
+def erase(query: Query, project: InProject = None) -> str:
+    """A tool that deletes."""
+    return project or "everything"
 
 
 def store(
@@ -59,6 +79,7 @@ def call(name: str, arguments: dict[str, Any], metrics: Metrics | None = None):
     server = FastMCP("test", middleware=[counting, UnknownTools()])
     server.add_tool(AnsweringTool.from_function(answer))
     server.add_tool(AnsweringTool.from_function(store))
+    server.add_tool(AnsweringTool.from_function(erase, annotations=EDITS))
 
     async def run():
         async with Client(server) as client:
@@ -88,12 +109,14 @@ def failure(name: str, **arguments: Any) -> dict[str, Any]:
         (
             {"query": "q", "limit": 3},
             "Invalid params: limit - there is no such parameter. "
-            "There are: query, rationale, top_k, verbosity_level, filters, names, nodes, since",
+            "There are: query, rationale, top_k, verbosity_level, filters, names, nodes, since, "
+            "project",
         ),
         (
             {"question": "q"},
             "Invalid params: question - there is no such parameter. "
-            "There are: query, rationale, top_k, verbosity_level, filters, names, nodes, since",
+            "There are: query, rationale, top_k, verbosity_level, filters, names, nodes, since, "
+            "project",
         ),
         (
             {"query": "q", "filters": {"min_importance": 7}},
@@ -183,6 +206,17 @@ def test_an_unexpected_error_shows_nothing_of_the_inside_but_is_logged(caplog):
 def test_lists_and_conditions_are_taken_as_json_text_too(given, taken):
     found = call("answer", {"query": "q", **given}).structured_content
     assert {key: found[key] for key in taken} == taken
+
+
+def test_an_optional_argument_that_is_empty_counts_as_left_out():
+    """Small models give every argument."""
+    empty = {"top_k": "", "filters": "", "names": " ", "since": "", "project": ""}
+    found = call("answer", {"query": "q", **empty}).structured_content
+    assert found == {"top_k": 10, "tags": None, "names": None, "project": None}
+
+
+def test_a_tool_that_changes_notes_asks_again_what_an_empty_argument_means():
+    assert "must not be empty" in failure("erase", query="q", project="")["message"]
 
 
 def test_text_that_is_nested_too_deeply_is_no_list():
