@@ -67,7 +67,7 @@ def test_a_memory_is_a_note_that_a_person_would_be_glad_to_find(desk: StoreDesk)
         lifecycle="temporary",
         project="seed-library",
         type="decision",
-        tags=["#storage", "glass jars"],
+        tags=["#storage, glass jars", "jam #plum"],
         related=[desk.memory(ada).id, ada],
         metadata={"aliases": ["the jars"], "count": 3},
         client="some-client",
@@ -76,12 +76,12 @@ def test_a_memory_is_a_note_that_a_person_would_be_glad_to_find(desk: StoreDesk)
     assert path == "projects/seed-library/Keep seeds in jars.md"
     assert desk.text(path) == (
         f"---\nid: {memory.id}\nlifecycle: temporary\ntype: decision\nproject: seed-library\n"
-        f"importance: high\ntags: [storage, glass-jars]\ncreated: {NOW:%Y-%m-%dT%H:%M:%SZ}\n"
+        f"importance: high\ntags: [storage, glass-jars, jam, plum]\ncreated: {NOW:%Y-%m-%dT%H:%M:%SZ}\n"
         f"rationale: {WHY}\nsource: some-client\naliases: [the jars]\ncount: 3\n---\n\n"
         "# Keep seeds in jars\n\nOne jar for each kind.\n\nRelated: [[Ada Berg]]\n"
     )
     assert (memory.importance, memory.created_at, memory.rationale) == (0.8, NOW, WHY)
-    assert (memory.tags, memory.metadata["count"]) == (("storage", "glass-jars"), 3)
+    assert (memory.tags, memory.metadata["count"]) == (("storage", "glass-jars", "jam", "plum"), 3)
 
 
 @pytest.mark.parametrize(

@@ -85,6 +85,7 @@ RESERVED_KEYS = frozenset(
 FETCHED_TYPES = frozenset({"web", "webpage", "clipping", "article"})
 
 _DATA_URL = re.compile(r"\A\s*data:[^,;]*(?:;[^,;]*)*;base64,")
+_TAG_GAP = re.compile(r",|\s(?=#)")  # where a client gives several in one text
 _NOT_IN_TAGS = re.compile(r"[^\w/-]+")
 
 
@@ -211,7 +212,8 @@ class Draft(BaseModel):
     def _tag_names(cls, tags: tuple[str, ...]) -> tuple[str, ...]:
         if len(tags) > MAX_LIST_ITEMS or any(len(tag) > MAX_NAME_CHARS for tag in tags):
             raise ValueError("tags must be at most 100, of at most 100 characters each")
-        names = (_NOT_IN_TAGS.sub("-", _one_line(tag).lstrip("#")).strip("-/") for tag in tags)
+        single = (tag for text in tags for tag in _TAG_GAP.split(_one_line(text)))
+        names = (_NOT_IN_TAGS.sub("-", tag.strip().lstrip("#")).strip("-/") for tag in single)
         return tuple(dict.fromkeys(name for name in names if name))
 
     @field_validator("link_to")
