@@ -184,7 +184,7 @@ def _write_note(vault: Vault, draft: Draft) -> str:
 def import_(
     context: typer.Context,
     program: Annotated[
-        Literal["chatgpt", "claude", "memvault"],
+        Literal["chatgpt", "claude", "gemini", "memvault"],
         typer.Argument(metavar="PROGRAM", help="The program that wrote the export."),
     ],
     file: Annotated[
@@ -236,7 +236,7 @@ def _restore(vault: Vault, file: Path, *, as_json: bool) -> None:
 
 
 def _import_conversations(
-    vault: Vault, file: Path, provider: Literal["chatgpt", "claude"], *, as_json: bool
+    vault: Vault, file: Path, provider: Literal["chatgpt", "claude", "gemini"], *, as_json: bool
 ) -> None:
     from memvault.curation.changes.curator import Curator
     from memvault.curation.operations.importing import import_conversations

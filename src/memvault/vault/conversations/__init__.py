@@ -1,1 +1,1 @@
-"""Reads conversations from the exports of ChatGPT and Claude."""
+"""Reads conversations from the exports of ChatGPT, Claude and Gemini."""

@@ -14,8 +14,8 @@ from memvault.model.moments import day_of, in_utc
 from memvault.vault.compose import closed, storable_text, title_of
 from memvault.vault.file_names import safe_name
 
-Provider = Literal["chatgpt", "claude"]
-NAMES: dict[Provider, str] = {"chatgpt": "ChatGPT", "claude": "Claude"}
+Provider = Literal["chatgpt", "claude", "gemini"]
+NAMES: dict[Provider, str] = {"chatgpt": "ChatGPT", "claude": "Claude", "gemini": "Gemini"}
 _STARTS_A_BLOCK = re.compile(
     r"\s*(?:#{1,6}\s|[-*+]\s|\d{1,9}[.)]\s|>|\||`{3}|~{3}|\$\$|!\[|<|---)|(?: {4}|\t)"
 )

@@ -1,4 +1,4 @@
-"""Reads the export files of ChatGPT and Claude.
+"""Reads the export files of ChatGPT, Claude and Gemini.
 
 The standard library parses the JSON, so the largest file must fit in memory several times: a few
 hundred megabytes of text are fine.
@@ -15,7 +15,7 @@ from typing import Any
 from memvault.model.errors import InvalidParams
 from memvault.model.json_text import json_value
 from memvault.vault.compose import title_of
-from memvault.vault.conversations import chatgpt, claude
+from memvault.vault.conversations import chatgpt, claude, gemini
 from memvault.vault.conversations.conversation import (
     NAMES,
     Conversation,
@@ -28,9 +28,19 @@ from memvault.vault.conversations.conversation import (
 _KINDS: dict[Provider, str] = {
     "chatgpt": "conversations",
     "claude": "conversations|projects|memories",
+    "gemini": "myactivity|[^/]*gemini[^/]*",  # the folder's name is the same in all languages
 }
-_MESSAGES: dict[Provider, str] = {"chatgpt": "mapping", "claude": "chat_messages"}  # their keys
+# A key of each one's conversations, or of its prompts.
+_KEYS: dict[Provider, str] = {
+    "chatgpt": "mapping", "claude": "chat_messages", "gemini": "products",
+}  # fmt: skip
 _EXPORT_FILE = r"(?:.*/)?(?:({0})(?:[-_]?\d+)?\.json|({0})/[^/]+\.json)"
+_EXPECTED: dict[Provider, str] = {
+    "chatgpt": "conversations.json",
+    "claude": "conversations.json",
+    "gemini": "MyActivity.json (in Takeout, choose JSON as the format of My Activity)",
+}
+_DEPTH = 4  # folders of an unpacked export that its files may be in
 
 
 class _NotAnExport(Exception):
@@ -45,6 +55,11 @@ def read_export(source: Path, provider: Provider) -> Iterator[Exported | Unreada
     """
     projects: dict[str, str] = {}
     for name, kind, entries in _entries(source, provider):
+        if provider == "gemini":
+            for entry in entries[:1]:
+                _check_provider(entry, provider, name)
+            yield from gemini.conversations(entries, name)
+            continue
         for number, entry in enumerate(entries, 1):
             if kind == "projects":
                 yield from claude.project_documents(entry, f"{name}, project {number}", projects)
@@ -56,11 +71,9 @@ def read_export(source: Path, provider: Provider) -> Iterator[Exported | Unreada
 
 
 def _check_provider(entry: Any, provider: Provider, name: str) -> None:
-    other_provider: Provider = "claude" if provider == "chatgpt" else "chatgpt"
-    if isinstance(entry, dict) and _MESSAGES[other_provider] in entry:
-        raise InvalidParams(
-            f"{name} is an export of {NAMES[other_provider]}, not of {NAMES[provider]}"
-        )
+    for other, key in _KEYS.items():
+        if other != provider and isinstance(entry, dict) and key in entry:
+            raise InvalidParams(f"{name} is an export of {NAMES[other]}, not of {NAMES[provider]}")
 
 
 def _read_one(provider: Provider, entry: Any, name: str) -> Conversation | UnreadableEntry:
@@ -70,7 +83,8 @@ def _read_one(provider: Provider, entry: Any, name: str) -> Conversation | Unrea
     if isinstance(title, str) and title.strip():
         name = f"{name} ({title_of(title) or title.strip()[:80]})"
     try:
-        return {"chatgpt": chatgpt.conversation, "claude": claude.conversation}[provider](entry)
+        read = chatgpt.conversation if provider == "chatgpt" else claude.conversation
+        return read(entry)
     except Malformed as error:
         return UnreadableEntry(name, str(error))
 
@@ -87,24 +101,24 @@ def _entries(source: Path, provider: Provider) -> Iterator[tuple[str, str, list[
         return (match[1] or match[2]).lower() if match else ""
 
     def ordered(names: Iterable[str]) -> list[str]:
-        order = _KINDS[provider].split("|")
-        return sorted(filter(kind_of, names), key=lambda name: (order.index(kind_of(name)), name))
+        place_of = {kind: place for place, kind in enumerate(_KINDS[provider].split("|"))}
+        return sorted(filter(kind_of, names), key=lambda n: (place_of.get(kind_of(n), 0), n))
 
     try:
         if source.is_dir():
-            json_files = [*source.glob("*.json"), *source.glob("*/*.json")]
+            patterns = ["*/" * depth + "*.json" for depth in range(_DEPTH)]
+            json_files = [file for pattern in patterns for file in source.glob(pattern)]
             files = {file.relative_to(source).as_posix(): file for file in json_files}
             contents = ((name, kind_of(name), files[name].read_bytes()) for name in ordered(files))
-            yield from _parsed_files(contents, source.name)
+            yield from _parsed_files(contents, source.name, provider)
         elif zipfile.is_zipfile(source):
             with zipfile.ZipFile(source) as archive:
                 names = ordered(archive.namelist())
                 contents = ((name, kind_of(name), archive.read(name)) for name in names)
-                yield from _parsed_files(contents, source.name)
+                yield from _parsed_files(contents, source.name, provider)
         else:
-            yield from _parsed_files(
-                iter([(source.name, kind_of(source.name), source.read_bytes())]), ""
-            )
+            one = (source.name, kind_of(source.name), source.read_bytes())
+            yield from _parsed_files(iter([one]), "", provider)
     except _NotAnExport as error:
         raise InvalidParams(
             f"{error}, so it is no export of {NAMES[provider]}. Name the file that you got from "
@@ -117,7 +131,7 @@ def _entries(source: Path, provider: Provider) -> Iterator[tuple[str, str, list[
 
 
 def _parsed_files(
-    files: Iterator[tuple[str, str, bytes]], source: str
+    files: Iterator[tuple[str, str, bytes]], source: str, provider: Provider
 ) -> Iterator[tuple[str, str, list[Any]]]:
     is_empty = True
     for name, kind, data in files:
@@ -132,4 +146,4 @@ def _parsed_files(
             raise _NotAnExport(f"{name} is not a list of conversations")
         yield name, kind, entries
     if is_empty:
-        raise _NotAnExport(f"{source} contains no conversations.json")
+        raise _NotAnExport(f"{source} contains no {_EXPECTED[provider]}")
