@@ -32,7 +32,7 @@ from memvault.verification.claims.claim_extraction import claims_of
 from memvault.verification.claims.claim_sources import source_of
 from memvault.verification.claims.claim_stems import stems_of
 from memvault.verification.claims.claims import Claim, ClaimSource
-from memvault.verification.claims.clause_words import HEDGED
+from memvault.verification.claims.clause_words import HEDGED, occurs
 from memvault.verification.claims.tool_usage import tool_usages_in, usage_conflict
 from memvault.verification.vault_names import FindNames
 from memvault.verification.verifier import Verifier
@@ -343,7 +343,7 @@ def _usage_and_cause_contradictions(sentence: str, passage: Hit) -> Iterator[Con
     usages = list(tool_usages_in(sentence))
     for raw in sentences(passage.text):
         other = readable(raw)
-        if HEDGED.search(f" {other.lower()} ") is not None:
+        if occurs(HEDGED, other):
             continue
         for claimed in usages:
             confidence = max(

@@ -190,19 +190,8 @@ def _check_targets(edges: Iterable[Row], present: Collection[str]) -> None:
 
 
 def _edge(row: Sequence[Any]) -> GraphEdge:
-    source, target, relation, origin, sentence, line, ordinal, weight, place, length = row
-    return GraphEdge(
-        source=source,
-        target=target,
-        relation=relation or "",
-        origin=EdgeOrigin(origin),
-        sentence=sentence or "",
-        line=line,
-        ordinal=ordinal,
-        weight=weight,
-        place=place,
-        length=length,
-    )
+    source, target, relation, origin, sentence, *places = row
+    return GraphEdge(source, target, relation or "", EdgeOrigin(origin), sentence or "", *places)
 
 
 def _order(edge: GraphEdge) -> tuple[str, int, int, str, str, str]:
