@@ -25,7 +25,6 @@ from memvault.stores.vectors.payload import (
     TEXT_GLUE,
     Conditions,
     Parts,
-    header,
     in_languages,
     note_id_of,
     of_notes,
@@ -39,7 +38,6 @@ from memvault.stores.vectors.points import (
     NewPoint,
     Note,
     Point,
-    Scored,
     Terms,
     WithVector,
     batches,
@@ -76,13 +74,7 @@ class PointVectorStore(ABC):
         """Delete the points with these ids."""
 
     @abstractmethod
-    def _nearest(
-        self,
-        query: list[float] | Terms,
-        limit: int,
-        allowed: Conditions,
-        fields: list[str],
-    ) -> Sequence[Scored]:
+    def _ranked(self, query: list[float] | Terms, limit: int, allowed: Conditions) -> Ranking:
         """Search the dense vectors, or for terms the sparse ones; only points with a score."""
 
     @abstractmethod
@@ -194,14 +186,6 @@ class PointVectorStore(ABC):
         known_languages = {"english", None, *self._chunks_in}
         if not {note_language(chunks) for _, chunks in notes} <= known_languages:
             self._languages_until = 0.0
-
-    def _ranked(self, query: list[float] | Terms, limit: int, allowed: Conditions) -> Ranking:
-        points = self._nearest(query, limit, allowed, _LABELS)
-        ranked = sorted(
-            (-point.score, chunk_id, header(point.payload))
-            for chunk_id, point in zip(ids_of(points), points, strict=True)
-        )
-        return Ranking.of([(-score, chunk_id, of_chunk) for score, chunk_id, of_chunk in ranked])
 
     def read(self, chunk_ids: Collection[int]) -> dict[int, Chunk]:
         records = self._retrieve(chunk_ids, _ALL_FIELDS)
