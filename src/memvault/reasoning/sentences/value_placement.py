@@ -50,8 +50,6 @@ def nearest_value(
     statement: SentenceWords, sentence: SentenceWords, kind: str, keys: frozenset[str]
 ) -> frozenset[str]:
     """The one of these values of a sentence that is nearest to most of the statement's words."""
-    if len(keys) < 2:
-        return keys
     weights = _weights(statement, sentence, kind, keys)
     return frozenset({max(weights, key=lambda key: weights[key])}) if weights else keys
 
