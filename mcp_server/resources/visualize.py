@@ -75,6 +75,7 @@ class VisualResources:
             limit=_number("limit", limit, MAX_ASKED),
         )
         unweighted = {} if weights else {"weight": None}
+        pictured = self._attributed(drawn)
         shape = VisualResource(
             scope=scope,
             topic=topic,
@@ -91,7 +92,7 @@ class VisualResources:
                 for conflict in drawn.conflicts
             ],
             notice=_notice(scope, drawn),
-            **_picture(format, self._attributed(drawn), weights=weights, highlight=highlight),
+            **_picture(format, pictured if highlight else pictured.without_conflicts(), weights),
         )
         text = shape.model_dump_json(by_alias=True)
         return ResourceResult([ResourceContent(text, mime_type=JSON)])
@@ -148,12 +149,12 @@ class VisualResources:
         return [*ids, *(hit.memory.id for hit in hits if hit.relevance >= NEAR_BEST * best)]
 
 
-def _picture(format: str, drawn: MemoryMap, *, weights: bool, highlight: bool) -> dict[str, Any]:
+def _picture(format: str, drawn: MemoryMap, weights: bool) -> dict[str, Any]:
     if format == "d3":
-        return {"d3_json": d3(drawn, weights=weights, highlight=highlight)}
+        return {"d3_json": d3(drawn, weights=weights)}
     if format == "graphviz":
-        return {"graphviz_code": graphviz(drawn, weights=weights, highlight=highlight)}
-    return {"mermaid_code": mermaid(drawn, weights=weights, highlight=highlight)}
+        return {"graphviz_code": graphviz(drawn, weights=weights)}
+    return {"mermaid_code": mermaid(drawn, weights=weights)}
 
 
 def _notice(scope: str, drawn: MemoryMap) -> str | None:

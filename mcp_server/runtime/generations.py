@@ -41,7 +41,7 @@ from memvault.stores.open import Stores, open_stores
 from memvault.text.encoders.embedding import Embedder
 from memvault.text.encoders.reranker import Reranker
 from memvault.vault.files import Vault
-from memvault.verification.vault_names import names_in, names_in_question
+from memvault.verification.vault_names import names_in
 from memvault.verification.verifier import Verifier
 
 logger = logging.getLogger(__name__)
@@ -120,7 +120,7 @@ def open_generation(
     critic = Critic(searcher.find, by_id, stores.vectors, names, verifier, matcher=matcher)
     reasoner = Reasoner(
         graph_view, by_id, find=searcher.find, claims_of=verifier.claims,
-        find_names=names_in_question(indexer.names), settings=settings.reasoning,
+        find_names=names_in(indexer.names, question=True), settings=settings.reasoning,
     )  # fmt: skip
     return Generation(
         folder, stores, indexer, indexer.catalogue, graph_view, similarity_index, searcher,

@@ -22,7 +22,7 @@ from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.memory import Memory
 from memvault.model.search import Filters, Hit, Scope
 from memvault.reasoning.goals import GoalReader, NamedEntity
-from memvault.reasoning.search_plan import FoundMemory, search_plan
+from memvault.reasoning.search_plan import search_plan
 from memvault.reasoning.tool_plan import ToolCall, Trigger, plan, trigger_of
 from memvault.search.times.time_spans import Calendar
 from memvault.stores.graph_view import GraphView
@@ -59,7 +59,7 @@ class _EntropyMeter:
         )
         return self._box.pulse_of(hits).entropy
 
-    def entropy_of(self, memories: Sequence[FoundMemory]) -> float:
+    def entropy_of(self, memories: Sequence[Hit]) -> float:
         """The entropy of these memories, weighted by relevance."""
         ids = [hit.memory.id for hit in memories]
         return self._box.meter.of(ids, [hit.relevance for hit in memories]).entropy
@@ -120,7 +120,7 @@ class PlanningTools(Tools):
         vague = trigger_of(pulse) is not Trigger.BALANCED
         steps = search_plan(
             goal,
-            [FoundMemory(hit.memory, hit.relevance, hit.heading) for hit in hits],
+            hits,
             _EntropyMeter(self._box),
             edges,
             max_queries,

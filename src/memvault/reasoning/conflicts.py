@@ -10,7 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import date, datetime
 from itertools import combinations
 
 from memvault.model.errors import GraphQueryError, StoreUnavailable
@@ -173,14 +173,10 @@ def different_values(
             ):
                 continue
             reported.add((pair[0], pair[1], pair[2]))
-            newer, older = sorted(
-                (triple, other), key=lambda s: _moment(memory_of, s), reverse=True
-            )
-            yield Conflict(
-                ConflictKind.DIFFERENT_VALUES,
-                relation,
-                (_side(newer, edges), _side(older, edges)),
-            )
+            sides = _side(triple, edges), _side(other, edges)
+            if _age_key(first_memory) < _age_key(second_memory):
+                sides = sides[::-1]
+            yield Conflict(ConflictKind.DIFFERENT_VALUES, relation, sides)
 
 
 def _have_same_subject(first: Memory, second: Memory, edges: GraphView) -> bool:
@@ -213,10 +209,7 @@ def _plain_value(value: object) -> str:
     return text if len(text) <= MAX_VALUE_CHARS and "[[" not in text else ""
 
 
-def _moment(memory_of: MemoryOf, triple: Triple) -> tuple[datetime, str]:
-    memory = memory_of(triple.memory_id)
-    if memory is None:
-        return datetime.min.replace(tzinfo=UTC), ""
+def _age_key(memory: Memory) -> tuple[datetime, str]:
     return memory.moment, memory.id
 
 

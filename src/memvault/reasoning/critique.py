@@ -15,7 +15,7 @@ from enum import StrEnum
 from itertools import combinations
 
 from memvault.model.memory import Memory, MemoryOf
-from memvault.model.note import ChunkSize, LineRange
+from memvault.model.note import LineRange
 from memvault.model.search import Hit, Scope
 from memvault.reasoning.sentences.alignment import Stance
 from memvault.reasoning.sentences.former_values import still_stated
@@ -32,7 +32,7 @@ from memvault.verification.claims.claim_extraction import claims_of
 from memvault.verification.claims.claim_sources import source_of
 from memvault.verification.claims.claim_stems import stems_of
 from memvault.verification.claims.claims import Claim, ClaimSource
-from memvault.verification.claims.clause_words import HEDGED
+from memvault.verification.claims.clause_words import HEDGED, occurs
 from memvault.verification.claims.tool_usage import tool_usages_in, usage_conflict
 from memvault.verification.vault_names import FindNames
 from memvault.verification.verifier import Verifier
@@ -85,13 +85,6 @@ def _first_sentences(text: str) -> str:
     prose = "\n".join(line for line in bare_lines(text) if not line.lstrip().startswith("|"))
     opening = " ".join(sentences(prose)[:NEW_SENTENCES])
     return opening if len(opening) <= NEW_CHARS else ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Passage:
-    memory: Memory
-    text: str
-    source: ClaimSource
 
 
 class Critic:
@@ -183,7 +176,7 @@ class Critic:
         scope: Scope | None,
     ) -> Iterator[Contradiction]:
         """The contradictions of each sentence of the reasoning that no memory supports."""
-        focal_hits, focal_passages = self._hits_of(focal), self._passages(focal)
+        focal_hits, focal_passages = self._hits_of(focal), self._passages_of(focal)
         reasoning = ClaimSource("", "", "", kind="session")
         for sentence in statements:
             found = [] if focal else self._find(sentence, MEMORIES_PER_SENTENCE, scope)
@@ -201,7 +194,7 @@ class Critic:
             claims = [
                 replace(c, asserted=True) for c in claims_of(sentence, reasoning, self._find_names)
             ]
-            passages = focal_passages if focal else [_passage(hit) for hit in hits]
+            passages = focal_passages if focal else hits
             noted = self._claims_in(passages, claims, scope, anywhere=not focal)
             noted = [claim for claim in noted if claim.source.note_id != exclude]
             for claim in claims:
@@ -236,22 +229,17 @@ class Critic:
         memories = (self._memory_of(key) for key in ids)
         return [Hit(memory, 1.0) for memory in memories if memory is not None]
 
-    def _passages(self, ids: Sequence[str]) -> list[_Passage]:
+    def _passages_of(self, ids: Sequence[str]) -> list[Hit]:
+        passages = self._vectors.passages(ids) if ids else {}
         return [
-            _Passage(
-                memory,
-                stored.chunk.text,
-                source_of(memory, stored.chunk.heading, stored.chunk.lines),
-            )
-            for key in ids
-            if (memory := self._memory_of(key)) is not None
-            for stored in self._vectors.chunks(key)
-            if ChunkSize.PASSAGE in stored.chunk.sizes
+            replace(hit, heading=chunk.heading, lines=chunk.lines, text=chunk.text)
+            for hit in self._hits_of(ids)
+            for chunk in passages.get(hit.memory.id, ())
         ]
 
     def _claims_in(
         self,
-        passages: Sequence[_Passage],
+        passages: Sequence[Hit],
         claims: Sequence[Claim],
         scope: Scope | None,
         *,
@@ -267,7 +255,8 @@ class Critic:
         attribute_stems = frozenset(stem for claim in claims for stem in claim.attribute)
         noted = self._verifier.witnesses(claims, scope) if anywhere else []
         for passage in passages:
-            noted += self._verifier.claims_of_passage(passage.text, passage.source, attribute_stems)
+            source = source_of(passage.memory, passage.heading, passage.lines)
+            noted += self._verifier.claims_of_passage(passage.text, source, attribute_stems)
             noted += self._verifier.claims_of_properties(passage.memory, attribute_stems)
         return noted
 
@@ -326,22 +315,14 @@ class Critic:
         return Advice.REVISE if contradictions[0].confidence >= REVISE_FROM else Advice.ASK
 
 
-def _passage(hit: Hit) -> _Passage:
-    return _Passage(hit.memory, hit.text, source_of(hit.memory, hit.heading, hit.lines))
-
-
 def _still_stated(sentence: str, hits: Sequence[Hit]) -> Iterator[Contradiction]:
     """The memories that state what a sentence says is no longer so."""
     for hit in hits:
         if (text := still_stated(sentence, hit)) is not None:
-            yield Contradiction(
-                hit.memory,
-                hit.lines,
-                text[:MAX_CHARS],
-                ConflictType.FACTUAL,
-                _STILL_STATED,
+            yield _contradiction(
+                hit, text, ConflictType.FACTUAL, _STILL_STATED,
                 "The reasoning says that this is no longer so.",
-            )
+            )  # fmt: skip
 
 
 def _mismatch(match: SentenceMatch) -> Contradiction:
@@ -357,12 +338,12 @@ def _mismatch(match: SentenceMatch) -> Contradiction:
     )
 
 
-def _usage_and_cause_contradictions(sentence: str, passage: _Passage) -> Iterator[Contradiction]:
+def _usage_and_cause_contradictions(sentence: str, passage: Hit) -> Iterator[Contradiction]:
     """The contradictions about which tools are used and what causes what."""
     usages = list(tool_usages_in(sentence))
     for raw in sentences(passage.text):
         other = readable(raw)
-        if HEDGED.search(f" {other.lower()} ") is not None:
+        if occurs(HEDGED, other):
             continue
         for claimed in usages:
             confidence = max(
@@ -382,9 +363,7 @@ def _usage_and_cause_contradictions(sentence: str, passage: _Passage) -> Iterato
 
 
 def _contradiction(
-    passage: _Passage, sentence: str, kind: ConflictType, confidence: float, explanation: str
+    passage: Hit, sentence: str, kind: ConflictType, confidence: float, explanation: str
 ) -> Contradiction:
     snippet = sentence[:MAX_CHARS]
-    return Contradiction(
-        passage.memory, passage.source.lines, snippet, kind, confidence, explanation
-    )
+    return Contradiction(passage.memory, passage.lines, snippet, kind, confidence, explanation)

@@ -24,14 +24,13 @@ def separate_conflicts(memory_map: MemoryMap) -> Iterator[tuple[str, str, str]]:
             yield first.node.id, second.node.id, conflict.about
 
 
-def d3(memory_map: MemoryMap, *, weights: bool = True, highlight: bool = True) -> dict[str, Any]:
+def d3(memory_map: MemoryMap, *, weights: bool = True) -> dict[str, Any]:
     """The map for D3: ``{nodes: [{id, name, group, …}], links: [{source, target, relation, …}]}``.
 
     Args:
         weights: give nodes and links a ``value`` in [0, 1].
-        highlight: mark conflicts with ``conflict: true``.
     """
-    in_conflict = memory_map.in_conflict if highlight else set()
+    in_conflict = memory_map.in_conflict
     nodes: list[dict[str, Any]] = []
     for node in memory_map.nodes:
         entry: dict[str, Any] = {"id": node.id, "name": node.name, "group": node.kind}
@@ -49,10 +48,10 @@ def d3(memory_map: MemoryMap, *, weights: bool = True, highlight: bool = True) -
         }  # fmt: skip
         if weights:
             link["value"] = round(edge.weight, 3)
-        if highlight and edge.contested:
+        if edge.contested:
             link["conflict"] = True
         links.append(link)
-    for first, second, about in separate_conflicts(memory_map) if highlight else ():
+    for first, second, about in separate_conflicts(memory_map):
         links.append({"source": first, "target": second, "relation": about, "conflict": True})
     return {"nodes": nodes, "links": links}
 
@@ -65,20 +64,19 @@ _UNSEEN = ("Cc", "Cf", "Cs", "Zl", "Zp")  # categories of Unicode: controls, bre
 _ESCAPES = str.maketrans({"\\": "\\\\", '"': '\\"', "&": "&amp;", "<": "&lt;", ">": "&gt;"})
 
 
-def graphviz(memory_map: MemoryMap, *, weights: bool = True, highlight: bool = True) -> str:
+def graphviz(memory_map: MemoryMap, *, weights: bool = True) -> str:
     """The map as DOT code for Graphviz.
 
     Args:
         weights: write each edge's weight next to its relation, and draw strong edges thicker.
-        highlight: draw conflicts in red.
     """
     lines = [
         "digraph memory {",
         "  rankdir=LR; overlap=false;",
         '  node [shape=box, style="rounded,filled", fillcolor="#e8f0fe", fontname="sans-serif"];',
         '  edge [fontname="sans-serif", fontsize=10];',
-        *_dot_nodes(memory_map, highlight),
-        *_dot_edges(memory_map, weights, highlight),
+        *_dot_nodes(memory_map),
+        *_dot_edges(memory_map, weights),
         "}",
     ]
     return "\n".join(lines) + "\n"
@@ -90,8 +88,8 @@ def quoted(text: str) -> str:
     return '"' + "".join(signs).translate(_ESCAPES) + '"'
 
 
-def _dot_nodes(memory_map: MemoryMap, highlight: bool) -> Iterator[str]:
-    in_conflict = memory_map.in_conflict if highlight else set()
+def _dot_nodes(memory_map: MemoryMap) -> Iterator[str]:
+    in_conflict = memory_map.in_conflict
     for number, node in enumerate(memory_map.nodes):
         attributes = [f"label={quoted(short_line(node.name, GRAPHVIZ_CHARS))}"]
         if node.path is None:
@@ -103,18 +101,16 @@ def _dot_nodes(memory_map: MemoryMap, highlight: bool) -> Iterator[str]:
         yield f"  n{number} [{', '.join(attributes)}];"
 
 
-def _dot_edges(memory_map: MemoryMap, weights: bool, highlight: bool) -> Iterator[str]:
-    names = {node.id: f"n{number}" for number, node in enumerate(memory_map.nodes)}
+def _dot_edges(memory_map: MemoryMap, weights: bool) -> Iterator[str]:
+    names = _names(memory_map)
     for edge in memory_map.edges:
-        relation = short_line(edge.relation, GRAPHVIZ_CHARS)
-        label = f"{relation} {edge.weight:.2f}" if weights else relation
-        attributes = [f"label={quoted(label)}"]
+        attributes = [f"label={quoted(_label(edge, weights, GRAPHVIZ_CHARS))}"]
         if weights:
             attributes.append(f"penwidth={max(0.5, THICKEST * edge.weight):.1f}")
-        if highlight and edge.contested:
+        if edge.contested:
             attributes.append(f'color="{RED}"')
         yield f"  {names[edge.source]} -> {names[edge.target]} [{', '.join(attributes)}];"
-    for first, second, about in separate_conflicts(memory_map) if highlight else ():
+    for first, second, about in separate_conflicts(memory_map):
         label = quoted(short_line(f"{about} differs", GRAPHVIZ_CHARS))
         style = f'dir=none, style=dashed, color="{RED}"'
         yield f"  {names[first]} -> {names[second]} [label={label}, {style}];"
@@ -137,22 +133,21 @@ CLASSES = (
 )
 
 
-def mermaid(memory_map: MemoryMap, *, weights: bool = True, highlight: bool = True) -> str:
+def mermaid(memory_map: MemoryMap, *, weights: bool = True) -> str:
     """The map as a Mermaid flowchart; beyond Mermaid's limits, the weakest edges are left out.
 
     Args:
         weights: write each edge's weight next to its relation.
-        highlight: draw conflicts in red.
     """
     lines = ["flowchart LR", *CLASSES]
-    names = {node.id: f"n{number}" for number, node in enumerate(memory_map.nodes)}
+    names = _names(memory_map)
     for node in memory_map.nodes:
         lines.append(f'    {names[node.id]}["{escaped(short_line(node.name, MERMAID_CHARS))}"]')
     room = MAX_CHARS - sum(len(line) + 1 for line in lines)
-    styles = list(_styles(memory_map, names, highlight))
+    styles = list(_styles(memory_map, names))
     room -= sum(len(line) + 1 for line in styles)
     red: list[int] = []
-    for number, (line, is_red) in enumerate(_edge_lines(memory_map, names, weights, highlight)):
+    for number, (line, is_red) in enumerate(_edge_lines(memory_map, names, weights)):
         room -= len(line) + 8  # with its number among the red ones
         if room < 0 or number == MAX_EDGES:
             break
@@ -178,25 +173,30 @@ def _escaped(sign: str) -> str:
 
 
 def _edge_lines(
-    memory_map: MemoryMap, names: dict[str, str], weights: bool, highlight: bool
+    memory_map: MemoryMap, names: dict[str, str], weights: bool
 ) -> Iterator[tuple[str, bool]]:
     """Each line, and whether it is drawn in red."""
-    for first, second, about in separate_conflicts(memory_map) if highlight else ():
+    for first, second, about in separate_conflicts(memory_map):
         label = escaped(short_line(f"{about} differs", EDGE_CHARS))
         yield f'    {names[first]} -.-|"{label}"| {names[second]}', True
     for edge in memory_map.edges:
-        label = escaped(_label(edge, weights))
+        label = escaped(_label(edge, weights, EDGE_CHARS))
         line = f'    {names[edge.source]} -->|"{label}"| {names[edge.target]}'
-        yield line, highlight and edge.contested
+        yield line, edge.contested
 
 
-def _label(edge: MapEdge, weights: bool) -> str:
-    relation = short_line(edge.relation, EDGE_CHARS)
+def _names(memory_map: MemoryMap) -> dict[str, str]:
+    """The name of each node in the code of a drawing, by its id."""
+    return {node.id: f"n{number}" for number, node in enumerate(memory_map.nodes)}
+
+
+def _label(edge: MapEdge, weights: bool, max_chars: int) -> str:
+    relation = short_line(edge.relation, max_chars)
     return f"{relation} {edge.weight:.2f}" if weights else relation
 
 
-def _styles(memory_map: MemoryMap, names: dict[str, str], highlight: bool) -> Iterator[str]:
-    in_conflict = memory_map.in_conflict if highlight else set()
+def _styles(memory_map: MemoryMap, names: dict[str, str]) -> Iterator[str]:
+    in_conflict = memory_map.in_conflict
     groups = {
         "memory": [names[node.id] for node in memory_map.nodes if node.path],
         "concept": [names[node.id] for node in memory_map.nodes if not node.path],

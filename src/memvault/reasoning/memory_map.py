@@ -8,7 +8,7 @@ shown nodes.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from memvault.model.graph import GraphEdge
 from memvault.model.memory import MemoryOf
@@ -72,6 +72,11 @@ class MemoryMap:
     def in_conflict(self) -> set[str]:
         """The ids of the nodes that contradict, supersede or differ from another."""
         return {side.node.id for conflict in self.conflicts for side in conflict.sides}
+
+    def without_conflicts(self) -> MemoryMap:
+        """The map with nothing that a drawing would highlight."""
+        edges = tuple(replace(edge, contested=False) for edge in self.edges)
+        return replace(self, edges=edges, conflicts=())
 
 
 def memory_map(

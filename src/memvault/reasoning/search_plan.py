@@ -8,16 +8,15 @@ is kept only if a trial search for its question gives results with a lower entro
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, time
 from itertools import islice
 from typing import Any, Protocol
 
 from memvault.model.graph import EdgeOrigin, NodeKind
-from memvault.model.memory import Memory
 from memvault.model.moments import in_utc
-from memvault.model.search import Filters, Scope
+from memvault.model.search import Filters, Hit, Scope
 from memvault.reasoning.goals import Goal, Need
 from memvault.reasoning.tool_plan import ToolCall
 from memvault.search.scope import in_scope
@@ -38,19 +37,10 @@ _VAGUE = STOP_WORDS | frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class FoundMemory:
-    """A memory found for the whole goal."""
-
-    memory: Memory
-    relevance: float
-    heading: str = ""
-
-
 class Measure(Protocol):
     """Measures entropies, in [0, 1]."""
 
-    def entropy_of(self, found: Sequence[FoundMemory]) -> float:
+    def entropy_of(self, found: Sequence[Hit]) -> float:
         """The entropy of these memories, weighted by relevance."""
         ...
 
@@ -65,7 +55,7 @@ class _Facet:
 
     key: tuple[str, str]
     rationale: str
-    members: tuple[FoundMemory, ...]
+    members: tuple[Hit, ...]
     added: str = ""  # words for the question
     project: str | None = None
     filters: dict[str, Any] = field(default_factory=dict)
@@ -73,7 +63,7 @@ class _Facet:
 
 def search_plan(
     goal: Goal,
-    results: Sequence[FoundMemory],
+    results: Sequence[Hit],
     measure: Measure,
     edges: GraphView | None,
     limit: int,
@@ -103,7 +93,7 @@ def search_plan(
     return tuple(steps.values())[:limit]
 
 
-def _direct_step(goal: Goal, results: Sequence[FoundMemory], *, several: bool) -> ToolCall:
+def _direct_step(goal: Goal, results: Sequence[Hit], *, several: bool) -> ToolCall:
     narrowed, why = _narrowing(goal, results)
     rationale = "One of the questions that the goal asks at once" if several else "As asked"
     if goal.resolved_text != goal.text:
@@ -115,7 +105,7 @@ def _direct_step(goal: Goal, results: Sequence[FoundMemory], *, several: bool) -
     return ToolCall(tool, {"query": goal.resolved_text, **narrowed}, rationale)
 
 
-def _narrowing(goal: Goal, results: Sequence[FoundMemory]) -> tuple[dict[str, Any], str]:
+def _narrowing(goal: Goal, results: Sequence[Hit]) -> tuple[dict[str, Any], str]:
     """The filters that the goal's words request and that at least one result satisfies."""
     params: dict[str, Any] = {}
     why = []
@@ -138,12 +128,12 @@ def _narrowing(goal: Goal, results: Sequence[FoundMemory]) -> tuple[dict[str, An
     return params, ", ".join(why)
 
 
-def _any_matches(results: Iterable[FoundMemory], filters: Filters) -> bool:
+def _any_matches(results: Iterable[Hit], filters: Filters) -> bool:
     return any(in_scope(result.memory, Scope(filters)) for result in results)
 
 
 def _facet_steps(
-    goal: Goal, results: Sequence[FoundMemory], measure: Measure, edges: GraphView | None
+    goal: Goal, results: Sequence[Hit], measure: Measure, edges: GraphView | None
 ) -> Iterator[ToolCall]:
     """The questions of facets whose results have a clearly lower entropy, most relevant first."""
     max_entropy = measure.entropy_of(results) - MIN_ENTROPY_DROP
@@ -185,9 +175,7 @@ def _facet_step(goal: Goal, facet: _Facet) -> ToolCall:
     return ToolCall("recall_memory", params, facet.rationale)
 
 
-def _facets(
-    goal: Goal, results: Sequence[FoundMemory], edges: GraphView | None
-) -> Iterator[_Facet]:
+def _facets(goal: Goal, results: Sequence[Hit], edges: GraphView | None) -> Iterator[_Facet]:
     """Facets with at least `MIN_MEMBERS` results; also single memories if no entity is named."""
     yield from _by_project(goal, results)
     yield from _by_type(results)
@@ -204,44 +192,43 @@ def _facets(
             yield _Facet((SINGLE, result.memory.id), why, (result,), added=added)
 
 
-def _by_project(goal: Goal, results: Sequence[FoundMemory]) -> Iterator[_Facet]:
-    groups: dict[str, list[FoundMemory]] = defaultdict(list)
-    for result in results:
-        if result.memory.project and goal.project is None:
-            groups[result.memory.project].append(result)
-    for project, members in groups.items():
-        if MIN_MEMBERS <= len(members) < len(results):
+def _by_project(goal: Goal, results: Sequence[Hit]) -> Iterator[_Facet]:
+    for project, members in _groups(results, lambda hit: [hit.memory.project or ""]):
+        if project and goal.project is None:
             why = f"{len(members)} of the memories found belong to {project}"
-            yield _Facet(("project", project), why, tuple(members), project, project)
+            yield _Facet(("project", project), why, members, project, project)
 
 
-def _by_type(results: Sequence[FoundMemory]) -> Iterator[_Facet]:
-    groups: dict[str, list[FoundMemory]] = defaultdict(list)
-    for result in results:
-        if result.memory.type != NodeKind.NOTE:
-            groups[result.memory.type].append(result)
-    for kind, members in groups.items():
-        if MIN_MEMBERS <= len(members) < len(results):
+def _by_type(results: Sequence[Hit]) -> Iterator[_Facet]:
+    for kind, members in _groups(results, lambda hit: [hit.memory.type]):
+        if kind != NodeKind.NOTE:
             why = f"{len(members)} of the memories found are of the type {kind}"
-            yield _Facet(("type", kind), why, tuple(members), filters={"types": [kind]})
+            yield _Facet(("type", kind), why, members, filters={"types": [kind]})
 
 
-def _by_entity(goal: Goal, results: Sequence[FoundMemory], edges: GraphView) -> Iterator[_Facet]:
+def _by_entity(goal: Goal, results: Sequence[Hit], edges: GraphView) -> Iterator[_Facet]:
+    def named_in(hit: Hit) -> set[str]:
+        stated = edges.stated_by(hit.memory.id)
+        return {hit.memory.id} | {e.target for e in stated if e.origin is not EdgeOrigin.TAG}
+
     named_in_goal = {entity.id for entity in goal.entities}
-    groups: dict[str, list[FoundMemory]] = defaultdict(list)
-    for result in results:
-        stated = edges.stated_by(result.memory.id)
-        named = {edge.target for edge in stated if edge.origin is not EdgeOrigin.TAG}
-        for node_id in named | {result.memory.id}:
-            groups[node_id].append(result)
-    for node_id, members in groups.items():
+    for node_id, members in _groups(results, named_in):
         node = edges.node(node_id)
-        if (
-            node is None
-            or node_id in named_in_goal
-            or not MIN_MEMBERS <= len(members) < len(results)
-        ):
+        if node is None or node_id in named_in_goal:
             continue
         if node.kind not in (NodeKind.PROJECT, NodeKind.DATE):
             why = f"{len(members)} of the memories found are about {node.name}"
-            yield _Facet(("node", node_id), why, tuple(members), node.name)
+            yield _Facet(("node", node_id), why, members, node.name)
+
+
+def _groups(
+    results: Sequence[Hit], keys_of: Callable[[Hit], Iterable[str]]
+) -> Iterator[tuple[str, tuple[Hit, ...]]]:
+    """The results with each key, if these are several, but not all."""
+    groups: dict[str, list[Hit]] = defaultdict(list)
+    for result in results:
+        for key in keys_of(result):
+            groups[key].append(result)
+    for key, members in groups.items():
+        if MIN_MEMBERS <= len(members) < len(results):
+            yield key, tuple(members)

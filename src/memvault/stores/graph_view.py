@@ -139,7 +139,8 @@ class GraphView:
             with self._lock:
                 self._during_load = []
             try:
-                nodes, edges = list(self._graph.all_nodes()), _by_source(self._graph.all_edges())
+                nodes = list(self._graph.all_nodes())
+                edges = _grouped(self._graph.all_edges(), lambda edge: edge.source)
             except BaseException:
                 self._during_load = None
                 raise
@@ -267,10 +268,6 @@ class GraphView:
 def folder_of(path: str) -> str:
     """The folder of a vault path; empty for a note directly in the vault."""
     return path.rpartition("/")[0]
-
-
-def _by_source(edges: Iterable[GraphEdge]) -> dict[str, list[GraphEdge]]:
-    return _grouped(edges, lambda edge: edge.source)
 
 
 def _grouped(

@@ -145,9 +145,10 @@ def entity_name(text: str, kind: str) -> str | None:
     Returns None for noise: numbers, single letters, function words, markup, words without a
     capital, ambiguous dates.
     """
-    name = _POSSESSIVE.sub("", _without_determiner(" ".join(text.split()), kind)).strip(
-        " .,;!?\"'-–—()“”‘’"
-    )
+    name = " ".join(text.split())
+    if kind != NodeKind.CONCEPT:  # the title of a work may begin with one: "The Hobbit"
+        name = _DETERMINERS.sub("", name)
+    name = _POSSESSIVE.sub("", name).strip(" .,;!?\"'-–—()“”‘’")
     if kind == NodeKind.DATE:
         return _iso_date(name)
     parts = name.split()
@@ -156,11 +157,6 @@ def entity_name(text: str, kind: str) -> str | None:
     if not name[0].isalnum() or name.islower() or sum(c.isalpha() for c in name) * 2 < len(name):
         return None
     return None if all(part.lower() in STOP_WORDS for part in parts) else name
-
-
-def _without_determiner(text: str, kind: str) -> str:
-    """The text without its determiner, except for titles of works ("The Hobbit")."""
-    return text if kind == NodeKind.CONCEPT else _DETERMINERS.sub("", text)
 
 
 def _iso_date(text: str) -> str | None:

@@ -295,24 +295,15 @@ def _edges(
             if (named.target, relation, excerpt) in known_edges:
                 continue
             known_edges.add((named.target, relation, excerpt))
-            ordinal = counts[named.target, relation, named.origin]
-            counts[named.target, relation, named.origin] += 1
+            stated = named.target, relation, named.origin
+            ordinal = counts[stated]
+            counts[stated] += 1
             weight = named.weight
             if named.origin is EdgeOrigin.FIELD and weight == MENTION_WEIGHT:
                 weight = FIELD_WEIGHT
+            place = start, max(0, end - start)
             edges.append(
-                GraphEdge(
-                    source,
-                    named.target,
-                    relation,
-                    named.origin,
-                    excerpt,
-                    sentence.line,
-                    ordinal,
-                    weight,
-                    start,
-                    max(0, end - start),
-                )
+                GraphEdge(source, *stated, excerpt, sentence.line, ordinal, weight, *place)
             )
             if named.node is not None:
                 entities[named.node.id] = named.node

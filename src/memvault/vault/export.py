@@ -70,7 +70,7 @@ def files_of(vault: Vault) -> Iterator[str]:
         yield file.relative_to(vault.root).as_posix()
 
 
-def export_folder(vault: Vault, target: Path, *, progress: Progress | None = None) -> int:
+def export_folder(vault: Vault, target: Path, *, progress: Progress = lambda _: None) -> int:
     """Copy all files to a new or empty folder, which is then a vault itself.
 
     Returns:
@@ -89,13 +89,12 @@ def export_folder(vault: Vault, target: Path, *, progress: Progress | None = Non
             place = target / path
             place.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(vault.root / path, place)
-            if progress is not None:
-                progress(count)
+            progress(count)
         target.mkdir(parents=True, exist_ok=True)
         return count
 
 
-def export_json(vault: Vault, target: Path, *, progress: Progress | None = None) -> int:
+def export_json(vault: Vault, target: Path, *, progress: Progress = lambda _: None) -> int:
     """Write all files to a new JSON file, atomically.
 
     Returns:
@@ -120,7 +119,7 @@ def export_json(vault: Vault, target: Path, *, progress: Progress | None = None)
 
 
 def restore_export(
-    source: Path, vault: Vault, *, progress: Progress | None = None
+    source: Path, vault: Vault, *, progress: Progress = lambda _: None
 ) -> RestoreReport:
     """Write the files of a JSON export to a vault, never over existing files.
 
@@ -145,8 +144,7 @@ def restore_export(
             report.unchanged += 1
         else:
             report.left_alone.append(path)
-        if progress is not None:
-            progress(done)
+        progress(done)
     return report
 
 
@@ -158,13 +156,13 @@ def is_of_journal(path: str) -> bool:
 def _takes_journal(vault: Vault, files: Mapping[str, bytes]) -> bool:
     """Whether the vault has no journal, or only files of this export's, as after an interrupted
     import."""
-    for file in Journal(vault).files():
-        if files.get(file.relative_to(vault.root).as_posix()) != file.read_bytes():
-            return False
-    return True
+    return all(
+        files.get(file.relative_to(vault.root).as_posix()) == file.read_bytes()
+        for file in Journal(vault).files()
+    )
 
 
-def _write_json(vault: Vault, stream: TextIO, progress: Progress | None) -> int:
+def _write_json(vault: Vault, stream: TextIO, progress: Progress) -> int:
     head = {"memvault_export": FORMAT_VERSION, "exported_at": iso_utc(datetime.now(UTC))}
     stream.write(json.dumps(head)[:-1] + ', "files": [')
     count = 0
@@ -173,8 +171,7 @@ def _write_json(vault: Vault, stream: TextIO, progress: Progress | None) -> int:
         # A name that is not Unicode survives only as escapes.
         item = f'{{"path": {json.dumps(path)}, {content[1:]}'
         stream.write((",\n" if count > 1 else "\n") + item)
-        if progress is not None:
-            progress(count)
+        progress(count)
     stream.write("\n]}\n")
     return count
 

@@ -88,19 +88,15 @@ def faults(lines: Sequence[ManifestLine]) -> list[Fault]:
     Invalid UTF-8 is expected as surrogates."""
     if not any(line.raw.strip() for line in lines):
         return [Fault(1, "the manifest is empty; `memvault manifest` writes a new one")]
-    faults_found = [
-        Fault(number, "a conflict marker of git or a sync tool; resolve the conflict first")
-        for number, line in enumerate(lines, 1)
-        if line.raw.startswith(_CONFLICT_MARKS)
-    ]
-    faults_found += [
-        Fault(number, "this is not UTF-8")
-        for number, line in enumerate(lines, 1)
-        if _NOT_UTF8.search(line.raw)
-    ]
-    faults_found += [
-        Fault(number, line.fault) for number, line in enumerate(lines, 1) if line.fault
-    ]
+    faults_found: list[Fault] = []
+    for number, line in enumerate(lines, 1):
+        if line.raw.startswith(_CONFLICT_MARKS):
+            problem = "a conflict marker of git or a sync tool; resolve the conflict first"
+            faults_found.append(Fault(number, problem))
+        if _NOT_UTF8.search(line.raw):
+            faults_found.append(Fault(number, "this is not UTF-8"))
+        if line.fault:
+            faults_found.append(Fault(number, line.fault))
     faults_found += _faults_of_single_line(lines, LineKind.ACTIVE, f"the heading `{ACTIVE}`")
     faults_found += _faults_of_single_line(
         lines, LineKind.END, "the last line, `%% memvault: end of the manifest … %%`,"

@@ -24,7 +24,7 @@ from memvault.vault.readable import readable, sentences
 from memvault.verification.claims.amount_parsing import amounts_in
 from memvault.verification.claims.amounts import Amount, equal_amounts
 from memvault.verification.claims.claim_stems import stems_of
-from memvault.verification.claims.clause_words import NEGATED, UPDATES
+from memvault.verification.claims.clause_words import NEGATED, UPDATES, occurs
 
 FIRST_HITS = 5  # hits that newer claims are looked for
 MAX_NEWER = 2  # named next to a memory
@@ -61,8 +61,7 @@ class _DatedSentence:
 
     @cached_property
     def says_change(self) -> bool:
-        padded = f" {self.text.lower()} "
-        return UPDATES.search(padded) is not None or NEGATED.search(padded) is not None
+        return occurs(UPDATES, self.text) or occurs(NEGATED, self.text)
 
     def differs_from(self, other: _DatedSentence) -> bool:
         """Whether it says that something changed, or has another value than a similar sentence."""
@@ -178,6 +177,4 @@ def _properties_of(memory: Memory) -> list[_DatedSentence]:
     return [_sentence(f"{words_of_key(key)}: {value}") for key, value in shown if value]
 
 
-@lru_cache(maxsize=4_000)  # the same passages answer many questions
-def _sentence(text: str) -> _DatedSentence:
-    return _DatedSentence(text)
+_sentence = lru_cache(maxsize=4_000)(_DatedSentence)  # the same passages answer many questions

@@ -12,27 +12,18 @@ Span = tuple[int, int, str]  # start, end and key of a name
 FindNames = Callable[[str, str | None], Sequence[Span]]
 
 
-def names_in(rules: NameMatcher) -> FindNames:
-    """A function that finds the certain names of the vault in a text, without tags."""
+def names_in(rules: NameMatcher, *, question: bool = False) -> FindNames:
+    """A function that finds the certain names of the vault in a text, without tags.
+
+    Args:
+        question: also find names that are not certain, such as those in lower case.
+    """
 
     def find(text: str, exclude: str | None) -> list[Span]:
         return [
             (mention.start, mention.end, mention.name.target)
-            for mention in rules.find(text, exclude=exclude)
-            if mention.certain and mention.name.kind != NodeKind.TAG
-        ]
-
-    return find
-
-
-def names_in_question(rules: NameMatcher) -> FindNames:
-    """A function that finds the spans of a question that name nodes, ignoring case and tags."""
-
-    def find(text: str, exclude: str | None) -> list[Span]:
-        return [
-            (mention.start, mention.end, mention.name.target)
-            for mention in rules.find(text, exclude=exclude, question=True)
-            if mention.name.kind != NodeKind.TAG
+            for mention in rules.find(text, exclude=exclude, question=question)
+            if (mention.certain or question) and mention.name.kind != NodeKind.TAG
         ]
 
     return find

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from math import prod
 
 from memvault.model.search import NodeRef, Scope
 from memvault.reasoning.bayes.inference import posterior
@@ -38,10 +39,7 @@ class CausalChain:
 
     @property
     def strength(self) -> float:
-        product = 1.0
-        for influence in self.links:
-            product *= influence.strength
-        return product
+        return prod(influence.strength for influence in self.links)
 
     @property
     def raises(self) -> bool:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from graphlib import TopologicalSorter
 from math import prod
 
 import numpy as np
@@ -151,7 +152,7 @@ def _sampled(
 ) -> tuple[float, ...]:
     """Likelihood weighting: samples, each weighted by the likelihood of the evidence."""
     rng = np.random.default_rng(SEED)
-    order = list(network.in_order())
+    order = list(TopologicalSorter(network.parents).static_order())  # parents first
     sums = np.zeros(network.cardinality(target))
     weights = squares = 0.0
     end = time.monotonic() + seconds

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from functools import lru_cache
+from math import prod
 
 from memvault.model.graph import (
     HINDERED,
@@ -204,9 +205,7 @@ def _combined(equal: Iterable[Influence]) -> Influence:
         strongest = by_note.get(note_id)
         if strongest is None or influence.strength > strongest.strength:
             by_note[note_id] = influence
-    product = 1.0
-    for influence in by_note.values():
-        product *= 1 - influence.strength
+    none_true = prod(1 - influence.strength for influence in by_note.values())
     ranked = sorted(by_note.values(), key=lambda i: (-i.strength, i.stated[0].memory_id))
     stated = tuple(influence.stated[0] for influence in ranked)
-    return replace(ranked[0], strength=1 - product, stated=stated)
+    return replace(ranked[0], strength=1 - none_true, stated=stated)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from graphlib import TopologicalSorter
 
 import numpy as np
 import numpy.typing as npt
@@ -103,10 +102,6 @@ class Network:
                 if key in opening:
                     waiting += [(parent, True) for parent in self.parents[key]]
         return connected
-
-    def in_order(self) -> Iterator[str]:
-        """The variables in topological order: every variable after its parents."""
-        yield from TopologicalSorter(self.parents).static_order()
 
 
 def reachable(starts: Iterable[str], next_of: Callable[[str], Iterable[str]]) -> list[str]:

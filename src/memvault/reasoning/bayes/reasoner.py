@@ -234,9 +234,7 @@ class Reasoner:
         sources: float,
     ) -> ProbabilityResult:
         changed = network.intervened(_states(query.interventions))
-        evidence = {**statements, **_states(query.given)}
-        for key, value in query.interventions.items():
-            evidence[key] = evidence.get(key, int(value))
+        evidence = {**_states(query.interventions), **statements, **_states(query.given)}
         result = posterior(changed, target, evidence, self._settings.exact_ms / 1e3)
         variable = network.variables[target]
         outcomes = [

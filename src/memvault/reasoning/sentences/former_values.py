@@ -17,7 +17,7 @@ from memvault.vault.readable import readable, sentences
 from memvault.verification.claims.amount_parsing import amounts_in
 from memvault.verification.claims.amounts import Amount, AmountKind, equal_amounts
 from memvault.verification.claims.claim_stems import stems_among, stems_of
-from memvault.verification.claims.clause_words import FORMER, HEDGED, NEGATED, UPDATES
+from memvault.verification.claims.clause_words import FORMER, HEDGED, NEGATED, UPDATES, occurs
 
 
 def still_stated(sentence: str, hit: Hit) -> str | None:
@@ -43,8 +43,7 @@ def _statements(hit: Hit) -> Iterator[str]:
         if shown := shown_value(value):
             yield f"{words_of_key(key)}: {shown}"
     for text in map(readable, sentences(hit.text)):
-        padded = f" {text.lower()} "
-        if not any(pattern.search(padded) for pattern in (NEGATED, FORMER, HEDGED)):
+        if not any(occurs(pattern, text) for pattern in (NEGATED, FORMER, HEDGED)):
             yield text
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from memvault.verification.claims.claim_stems import stems_of
-from memvault.verification.claims.clause_words import DENIED, NEGATED
+from memvault.verification.claims.clause_words import DENIED, NEGATED, occurs
 
 _RAISES = re.compile(
     r"\b(?:causes?|caused|leads? to|led to|results? in|resulted in|increases?|increased|raises?|"
@@ -24,7 +24,7 @@ def opposed_causes(first: str, second: str) -> float:
 
     It is the similarity of the words before the verbs times the overlap of the words after them.
     """
-    if _is_negated(first) or _is_negated(second):
+    if any(occurs(pattern, text) for pattern in (NEGATED, DENIED) for text in (first, second)):
         return 0.0
     raises, lowers = _RAISES.search(first), _LOWERS.search(first)
     other_raises, other_lowers = _RAISES.search(second), _LOWERS.search(second)
@@ -37,11 +37,6 @@ def opposed_causes(first: str, second: str) -> float:
     causes = stems_of(first[: verb.start()]), stems_of(second[: other_verb.start()])
     effects = stems_of(first[verb.end() :]), stems_of(second[other_verb.end() :])
     return min(jaccard(*causes), 1.0) * _overlap(*effects)
-
-
-def _is_negated(sentence: str) -> bool:
-    low = f" {sentence.lower()} "
-    return NEGATED.search(low) is not None or DENIED.search(low) is not None
 
 
 def _overlap(first: frozenset[str], second: frozenset[str]) -> float:

@@ -19,7 +19,7 @@ from memvault.verification.claims.amount_words import (
 )
 from memvault.verification.claims.amounts import Amount, AmountKind
 from memvault.verification.claims.claim_stems import canonical_stem, stems_of
-from memvault.verification.claims.clause_words import HEDGED
+from memvault.verification.claims.clause_words import HEDGED, occurs
 from memvault.verification.vault_names import FindNames
 
 _NUMBERS = {**NUMBER_WORDS, "once": 1.0, "twice": 2.0, "free": 0.0, "nothing": 0.0}
@@ -99,6 +99,7 @@ COMPARING = re.compile(
     r"|\b(?P<choice>prefers?)\b(?P<chosen>[^,;.]+?) (?:to|over)\b",
     re.IGNORECASE,
 )
+BREAK = 6  # what a comma or "and" adds to a distance in words
 _ONLY = re.compile(r"\bonly\b", re.IGNORECASE)
 
 
@@ -126,6 +127,19 @@ class Word(NamedTuple):
     clause: int
     start: int
 
+    @property
+    def is_content(self) -> bool:
+        """Whether it is a word or a name, no value."""
+        return self.kind in ("word", "name")
+
+    def is_in(self, amounts: Iterable[Amount]) -> bool:
+        """Whether it is part of one of these amounts."""
+        return any(amount.start <= self.start < amount.end for amount in amounts)
+
+    def distance(self, other: Word) -> int:
+        """The words between two words, each comma or "and" counting as `BREAK`."""
+        return abs(self.place - other.place) + BREAK * abs(self.clause - other.clause)
+
 
 class SentenceWords:
     """A sentence as words by kind, with the words that its negations deny.
@@ -145,7 +159,7 @@ class SentenceWords:
         text = _CITATION.sub(_blank, text)
         spans = find_names(text, exclude)
         self.text = text
-        self.is_hedged = HEDGED.search(f" {_RULE.sub(' ', text.lower())} ") is not None
+        self.is_hedged = occurs(HEDGED, _RULE.sub(" ", text))
         self.says_only = _ONLY.search(text) is not None
         self.amounts = amounts_in(text)
         read = (_read_in_amount(self.amounts, word) for word in _words(text, spans))
@@ -156,11 +170,7 @@ class SentenceWords:
         self.lower_words = frozenset(match[0].lower() for match in TOKEN.finditer(text))
         self.denials = _denials(text, self.tokens)
         self.denied = frozenset[str]().union(*self.denials)
-        order = [
-            word
-            for word in self.tokens
-            if word.kind in ("word", "name") and not _is_in_amount(word, self.amounts)
-        ]
+        order = [w for w in self.tokens if w.is_content and not w.is_in(self.amounts)]
         self.neighbours = {
             word.key: (_key_in_clause(before, word), _key_in_clause(after, word))
             for before, word, after in zip([None, *order], order, [*order[1:], None], strict=False)
@@ -177,17 +187,13 @@ class SentenceWords:
         return self.keys("word") | self.keys("name") | frozenset(of_names)
 
 
-def _is_in_amount(word: Word, amounts: Sequence[Amount]) -> bool:
-    return any(amount.start <= word.start < amount.end for amount in amounts)
-
-
 def _read_in_amount(amounts: Sequence[Amount], word: Word) -> Word | None:
     """The word, read as another language's month, period or number if it is part of an amount.
 
     None for the words of a time of day: "Uhr".
     """
     amount = next((a for a in amounts if a.start <= word.start < a.end), None)
-    if amount is None or word.kind not in ("word", "name"):
+    if amount is None or not word.is_content:
         return word
     month = month_named(word.text) if amount.kind is AmountKind.DATE else None
     if month is not None:

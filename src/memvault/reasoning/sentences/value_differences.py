@@ -108,17 +108,13 @@ def _names_day(sentence: SentenceWords) -> bool:
 
 def _topic(sentence: SentenceWords) -> frozenset[str]:
     """Its words and names, but for those of its days and sums and those that say which of many."""
-    outside = (
-        word
-        for word in sentence.tokens
-        if not any(amount.start <= word.start < amount.end for amount in sentence.amounts)
-    )
     return frozenset(
         word.key
-        for word in outside
-        if word.kind in ("word", "name")
+        for word in sentence.tokens
+        if word.is_content
         and len(word.text) > _SHORT
         and word.key not in _WITHOUT_TOPIC
+        and not word.is_in(sentence.amounts)
     )
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 
-from memvault.reasoning.sentences.sentence_words import TOKEN, SentenceWords
+from memvault.reasoning.sentences.sentence_words import BREAK, TOKEN, SentenceWords
 from memvault.reasoning.sentences.word_overlap import Difference
 from memvault.verification.claims.amounts import Amount, AmountKind, equal_amounts
 from memvault.verification.claims.claim_stems import canonical_stem, stems_of
 
 _ORDINAL = re.compile(r"\d+(?:st|nd|rd|th)\b", re.IGNORECASE)
-_BREAK = 6  # added to a distance for each comma or "and" in between
 _NEARER = 0.15  # least difference of two sums of 1 / distance for one word to be nearer
 
 
@@ -26,10 +25,7 @@ def comparable_numbers(statement: SentenceWords, sentence: SentenceWords) -> fro
             word.key
             for word in sentence.tokens
             if word.kind == "number"
-            and (
-                _ORDINAL.match(sentence.text, word.start)
-                or any(day.start <= word.start < day.end for day in dates)
-            )
+            and (_ORDINAL.match(sentence.text, word.start) or word.is_in(dates))
         )
     if not statement.amounts:
         return sentence.keys("number")
@@ -46,9 +42,7 @@ def comparable_numbers(statement: SentenceWords, sentence: SentenceWords) -> fro
         if any(_is_comparable(stated, noted, stems) for stated in statement.amounts)
     ]
     return zero | {
-        word.key
-        for word in sentence.tokens
-        if word.kind == "number" and any(a.start <= word.start < a.end for a in comparable)
+        word.key for word in sentence.tokens if word.kind == "number" and word.is_in(comparable)
     }
 
 
@@ -56,8 +50,6 @@ def nearest_value(
     statement: SentenceWords, sentence: SentenceWords, kind: str, keys: frozenset[str]
 ) -> frozenset[str]:
     """The one of these values of a sentence that is nearest to most of the statement's words."""
-    if len(keys) < 2:
-        return keys
     weights = _weights(statement, sentence, kind, keys)
     return frozenset({max(weights, key=lambda key: weights[key])}) if weights else keys
 
@@ -67,7 +59,7 @@ def misplaced_value(statement: SentenceWords, sentence: SentenceWords) -> Differ
 
     The sentence's key is the value that it gives to the statement's subject.
     """
-    subject = next((word.key for word in statement.tokens if word.kind in ("word", "name")), "")
+    subject = next((word.key for word in statement.tokens if word.is_content), "")
     return _number_nearer_to_words(statement, sentence, subject) or _value_nearer_to_subject(
         statement, sentence, subject
     )
@@ -106,14 +98,13 @@ def _value_nearer_to_subject(
         if len(shared) != 1 or len(keys) < 2 or subject in keys:
             continue
         distances = {
-            word.key: abs(word.place - places[0].place)
-            + _BREAK * abs(word.clause - places[0].clause)
+            word.key: word.distance(places[0])
             for word in sentence.tokens
             if word.kind == kind and word.key in keys
         }
         best = min(distances, key=lambda key: distances[key])
         stated = next(iter(shared))
-        is_far = distances[stated] - distances[best] >= _BREAK
+        is_far = distances[stated] - distances[best] >= BREAK
         if is_far and _has_other_subject(statement, sentence, kind, stated):
             return Difference(kind, shared, frozenset({best}))
     return None
@@ -131,12 +122,12 @@ def _is_of_same_time(statement: SentenceWords, sentence: SentenceWords, number: 
     """Whether a number is part of the same day or time in both sentences."""
 
     def times_with(words: SentenceWords) -> list[Amount]:
-        starts = [word.start for word in words.tokens if word.key == number]
+        of_number = [word for word in words.tokens if word.key == number]
         return [
             amount
             for amount in words.amounts
             if amount.kind in (AmountKind.DATE, AmountKind.TIME)
-            and any(amount.start <= start < amount.end for start in starts)
+            and any(word.is_in([amount]) for word in of_number)
         ]
 
     return any(
@@ -165,7 +156,7 @@ def accompanies_opposite(
 
 def _distance(tokens: list[str], first: int, second: int) -> int:
     between = tokens[min(first, second) : max(first, second)]
-    return abs(first - second) + _BREAK * sum(x in ("and", ",", ";", "but") for x in between)
+    return abs(first - second) + BREAK * sum(x in ("and", ",", ";", "but") for x in between)
 
 
 def _weights(
@@ -185,18 +176,13 @@ def _weights(
     weights = dict.fromkeys((value.key for value in values), 0.0)
     stems = statement.stems()
     for word in sentence.tokens:
-        if word.kind not in ("word", "name") or word in values:
+        if not word.is_content or word in values or word.is_in(sentence.amounts):
             continue
         if word.key not in stems and not (word.kind == "name" and stems_of(word.text) & stems):
             continue
         if after_first and word.place < values[0].place:
             continue
-        if any(amount.start <= word.start < amount.end for amount in sentence.amounts):
-            continue
-        distances = [
-            abs(word.place - value.place) + _BREAK * abs(word.clause - value.clause)
-            for value in values
-        ]
+        distances = [word.distance(value) for value in values]
         least = min(distances, default=0)
         if distances.count(least) == 1:
             weights[values[distances.index(least)].key] += 1.0 / least if least else 1.0
@@ -235,6 +221,6 @@ def _has_other_subject(
     stems = statement.stems()
     clauses = {word.clause for word in sentence.tokens if (word.kind, word.key) == (kind, key)}
     return any(
-        word.clause in clauses and word.kind in ("word", "name") and word.key not in stems
+        word.clause in clauses and word.is_content and word.key not in stems
         for word in sentence.tokens
     )

@@ -12,10 +12,14 @@ from typing import Any, Protocol
 from memvault.model.errors import GraphQueryError
 from memvault.model.graph import EdgeOrigin, GraphEdge, GraphNode, NoteGraph
 
-_NODE = "n.id, n.kind, n.name, n.path, n.project, n.date"
-_EDGE = (
-    "a.id, b.id, e.relation, e.origin, e.sentence, e.line, e.ordinal, e.weight, e.place, e.length"
-)
+NODE_COLUMNS = ("id", "kind", "name", "path", "project", "date")
+EDGE_PROPERTIES = (
+    "relation", "origin", "sentence", "line", "ordinal", "weight", "place", "length",
+)  # fmt: skip
+EDGE_COLUMNS = ("source", "target", *EDGE_PROPERTIES)
+_NODE = ", ".join(f"n.{column}" for column in NODE_COLUMNS)
+_EDGE = ", ".join(("a.id", "b.id", *(f"e.{name}" for name in EDGE_PROPERTIES)))
+
 IN_IDS = "IN $ids"
 _BY_ID = "UNWIND $ids AS i MATCH (n:Node {id: i})"
 _EDGES = "MATCH (a:Node)-[e:Edge]->(b:Node)"
@@ -24,9 +28,8 @@ NODES = f"{_BY_ID} RETURN {_NODE}"
 PATHS = f"{_BY_ID} RETURN n.id, n.path"
 ALL_NODES = f"MATCH (n:Node) RETURN {_NODE}"
 COUNT_NODES = "MATCH (n:Node) RETURN count(n)"
-UPDATE_NODES = (
-    "UNWIND $rows AS r MATCH (n:Node {id: r.id}) SET n.kind = r.kind, n.name = r.name,"
-    " n.path = r.path, n.project = r.project, n.date = r.date"
+UPDATE_NODES = "UNWIND $rows AS r MATCH (n:Node {id: r.id}) SET " + ", ".join(
+    f"n.{column} = r.{column}" for column in NODE_COLUMNS[1:]
 )
 DELETE_NODES = f"{_BY_ID} DETACH DELETE n"
 
@@ -39,20 +42,6 @@ DELETE_EDGES_FROM = f"MATCH (a:Node)-[e:Edge]->(:Node) WHERE a.id {IN_IDS} DELET
 NAMED_BY = f"{_EDGES} WHERE a.id {IN_IDS} AND b.path IS NULL RETURN DISTINCT b.id"
 STILL_NAMED = f"{_EDGES} WHERE b.id {IN_IDS} RETURN DISTINCT b.id"
 
-
-NODE_COLUMNS = ("id", "kind", "name", "path", "project", "date")
-EDGE_COLUMNS = (
-    "source",
-    "target",
-    "relation",
-    "origin",
-    "sentence",
-    "line",
-    "ordinal",
-    "weight",
-    "place",
-    "length",
-)
 Row = dict[str, Any]
 
 
@@ -190,19 +179,8 @@ def _check_targets(edges: Iterable[Row], present: Collection[str]) -> None:
 
 
 def _edge(row: Sequence[Any]) -> GraphEdge:
-    source, target, relation, origin, sentence, line, ordinal, weight, place, length = row
-    return GraphEdge(
-        source=source,
-        target=target,
-        relation=relation or "",
-        origin=EdgeOrigin(origin),
-        sentence=sentence or "",
-        line=line,
-        ordinal=ordinal,
-        weight=weight,
-        place=place,
-        length=length,
-    )
+    source, target, relation, origin, sentence, *places = row
+    return GraphEdge(source, target, relation or "", EdgeOrigin(origin), sentence or "", *places)
 
 
 def _order(edge: GraphEdge) -> tuple[str, int, int, str, str, str]:

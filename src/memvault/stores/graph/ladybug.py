@@ -18,6 +18,7 @@ from memvault.stores.connection_pool import ConnectionPool
 from memvault.stores.graph import cypher as queries
 from memvault.stores.graph.cypher import (
     EDGE_COLUMNS,
+    EDGE_PROPERTIES,
     NODE_COLUMNS,
     CypherGraphStore,
     Row,
@@ -101,7 +102,7 @@ class LadybugGraphStore(CypherGraphStore):
         if len(rows) >= BULK_ROWS:
             self._copy("Edge", EDGE_COLUMNS, rows)
         elif rows:
-            properties, columns = _in_columns(EDGE_COLUMNS[2:], rows, "r.i")
+            properties, columns = _in_columns(EDGE_PROPERTIES, rows, "r.i")
             pairs = [{"a": r["source"], "b": r["target"], "i": i} for i, r in enumerate(rows, 1)]
             self.run(
                 "UNWIND $pairs AS r MATCH (a:Node {id: r.a}) MATCH (b:Node {id: r.b})"

@@ -39,14 +39,12 @@ WRITE_SECONDS = 60.0
 ROWS_PER_QUERY = 5_000
 # Counts without reading the target nodes: no edge leaves its generation.
 _COUNT_EDGES = "MATCH (:Node)-[e:Edge]->() RETURN count(e)"
-_CREATE_NODES = (
-    "UNWIND $rows AS r CREATE (:Node {id: r.id, kind: r.kind, name: r.name, path: r.path,"
-    " project: r.project, date: r.date})"
-)
+_OF_NODE = ", ".join(f"{column}: r.{column}" for column in queries.NODE_COLUMNS)
+_OF_EDGE = ", ".join(f"{name}: r.{name}" for name in queries.EDGE_PROPERTIES)
+_CREATE_NODES = f"UNWIND $rows AS r CREATE (:Node {{{_OF_NODE}}})"
 _CREATE_EDGES = (
     "UNWIND $rows AS r MATCH (a:Node {id: r.source}) MATCH (b:Node {id: r.target})"
-    " CREATE (a)-[:Edge {relation: r.relation, origin: r.origin, sentence: r.sentence,"
-    " line: r.line, ordinal: r.ordinal, weight: r.weight, place: r.place, length: r.length}]->(b)"
+    f" CREATE (a)-[:Edge {{{_OF_EDGE}}}]->(b)"
 )
 _CONSTRAINT = "CREATE CONSTRAINT {name} IF NOT EXISTS FOR (n:Node) REQUIRE n.id IS UNIQUE"
 _DROP_CONSTRAINT = "DROP CONSTRAINT {name} IF EXISTS"

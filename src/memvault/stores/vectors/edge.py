@@ -21,7 +21,6 @@ from memvault.stores.vectors.edge_shard import (
     filter_of,
     is_engine_error,
     open_shard,
-    points_with_term,
     scroll,
     unflushed,
 )
@@ -41,7 +40,6 @@ from memvault.stores.vectors.points import (
     NewPoint,
     Note,
     Point,
-    Scored,
     Terms,
     WithVector,
     ids_of,
@@ -72,25 +70,20 @@ class EdgeVectorStore(PointVectorStore):
         self._headers.forget(point.chunk_id for point in points)
 
     def _nearest(
-        self,
-        query: list[float] | Terms,
-        limit: int,
-        allowed: Conditions,
-        fields: list[str],
-    ) -> Sequence[Scored]:
+        self, query: list[float] | Terms, limit: int, allowed: Conditions
+    ) -> list[qdrant.ScoredPoint]:
+        """The nearest points, without their payload."""
         using = DENSE if isinstance(query, list) else SPARSE
         vector: Any = query
+        nearest = qdrant.Query.Nearest(vector, using=using)
         request = qdrant.QueryRequest(
-            limit=limit,
-            query=qdrant.Query.Nearest(vector, using=using),
-            filter=filter_of(allowed),
-            with_payload=fields or False,
+            limit=limit, query=nearest, filter=filter_of(allowed), with_payload=False
         )
         with self._reading() as shard:
             return shard.query(request)
 
     def _ranked(self, query: list[float] | Terms, limit: int, allowed: Conditions) -> Ranking:
-        points = self._nearest(query, limit, allowed, [])
+        points = self._nearest(query, limit, allowed)
         scored = sorted(zip([-point.score for point in points], ids_of(points), strict=True))
         headers = self._headers.of([chunk_id for _, chunk_id in scored])
         return Ranking.of(
@@ -102,8 +95,7 @@ class EdgeVectorStore(PointVectorStore):
         )
 
     def _notes_with_term(self, term: int, limit: int) -> list[str]:
-        with self._reading() as shard:
-            points = points_with_term(shard, term, limit)
+        points = self._nearest(qdrant.SparseVector([term], [1.0]), limit, ())
         return [header[0] for header in self._headers.of(ids_of(points)) if header is not None]
 
     def _retrieve(self, chunk_ids: Collection[int], fields: list[str]) -> Sequence[Point]:

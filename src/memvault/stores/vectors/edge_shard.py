@@ -186,9 +186,3 @@ def scroll(
         yield from records
         if offset is None:
             return
-
-
-def points_with_term(shard: qdrant.EdgeShard, term: int, limit: int) -> list[qdrant.ScoredPoint]:
-    """Points whose text contains the term, without their payload."""
-    query = qdrant.Query.Nearest(qdrant.SparseVector([term], [1.0]), using=SPARSE)
-    return shard.query(qdrant.QueryRequest(limit=limit, query=query))

@@ -18,7 +18,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import quote, unquote
 
 from memvault.model.json_text import json_value
@@ -59,30 +59,11 @@ class Between:
 Conditions = tuple[AnyLabel | Between, ...]  # all must hold
 
 
-@dataclass(frozen=True, slots=True)
-class StoredChunk:
-    """A chunk as stored; ``text`` may refer to passages that make it up."""
+class StoredChunk(NamedTuple):
+    """A chunk as stored; its text is empty if passages make it up, which ``parts`` names."""
 
-    note_id: str
-    sizes: tuple[ChunkSize, ...]
-    ordinal: int
-    heading: str
-    lines: LineRange
-    context: str
-    text: str | Parts
-
-    def with_text(self, text: str) -> Chunk:
-        size, *covers = self.sizes
-        return Chunk(
-            self.note_id,
-            size,
-            self.ordinal,
-            self.heading,
-            self.lines,
-            text,
-            self.context,
-            tuple(covers),
-        )
+    chunk: Chunk
+    parts: Parts | None
 
 
 def payloads(memory: Memory, chunks: Sequence[Chunk], language: str | None) -> list[dict[str, Any]]:
@@ -162,17 +143,13 @@ def note_id_of(payload: Mapping[str, Any] | None) -> str:
 def stored_chunk(payload: Mapping[str, Any] | None) -> StoredChunk:
     payload = payload or {}
     labels = payload[LABELS].split(" ")
-    sizes = tuple(_SIZES[label] for label in labels if label in _SIZES)
+    size, *covers = (_SIZES[label] for label in labels if label in _SIZES)
     ordinal, heading, first, last, context, text = json_value(payload[BODY])
-    return StoredChunk(
-        note_id_of(payload),
-        sizes,
-        ordinal,
-        heading,
-        LineRange(first, last),
-        context,
-        text if isinstance(text, str) else (text[0], text[1]),
-    )
+    text, parts = (text, None) if isinstance(text, str) else ("", (text[0], text[1]))
+    lines = LineRange(first, last)
+    note_id = note_id_of(payload)
+    chunk = Chunk(note_id, size, ordinal, heading, lines, text, context, tuple(covers))
+    return StoredChunk(chunk, parts)
 
 
 def header(payload: Mapping[str, Any] | None) -> Header:

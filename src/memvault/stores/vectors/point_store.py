@@ -7,7 +7,9 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from itertools import islice
+from types import MappingProxyType
 from uuid import UUID
 
 import numpy as np
@@ -22,8 +24,7 @@ from memvault.stores.vectors.payload import (
     LABELS,
     TEXT_GLUE,
     Conditions,
-    StoredChunk,
-    header,
+    Parts,
     in_languages,
     note_id_of,
     of_notes,
@@ -37,7 +38,6 @@ from memvault.stores.vectors.points import (
     NewPoint,
     Note,
     Point,
-    Scored,
     Terms,
     WithVector,
     batches,
@@ -55,9 +55,8 @@ _LABELS, _ALL_FIELDS = [LABELS], [LABELS, BODY]
 class PointVectorStore(ABC):
     """A vector store without the connection to its engine."""
 
-    _languages: tuple[str, ...] = ()  # of notes in the store, other than English
-    _main_language: str | None = None  # the one of these that most chunks are in
-    _frequent_languages: tuple[str, ...] = ()  # those that at least a tenth of the chunks are in
+    _chunks_in: Mapping[str, int] = MappingProxyType({})  # each language other than English
+    _chunk_count = 0  # when these were counted
     _languages_until = 0.0  # when they are counted again: other machines write, too
 
     # -- what an engine implements --------------------------------------------------------------
@@ -75,13 +74,7 @@ class PointVectorStore(ABC):
         """Delete the points with these ids."""
 
     @abstractmethod
-    def _nearest(
-        self,
-        query: list[float] | Terms,
-        limit: int,
-        allowed: Conditions,
-        fields: list[str],
-    ) -> Sequence[Scored]:
+    def _ranked(self, query: list[float] | Terms, limit: int, allowed: Conditions) -> Ranking:
         """Search the dense vectors, or for terms the sparse ones; only points with a score."""
 
     @abstractmethod
@@ -152,10 +145,13 @@ class PointVectorStore(ABC):
         return None if language == "english" else language
 
     def main_language(self) -> str | None:
-        return self._main_language if self._languages_in_store() else None
+        counts = self._counted_languages()
+        return next((name for name in counts if 2 * counts[name] > self._chunk_count), None)
 
     def frequent_languages(self) -> tuple[str, ...]:
-        return self._frequent_languages if self._languages_in_store() else ()
+        counts = self._counted_languages()
+        frequent = (name for name in counts if 10 * counts[name] >= self._chunk_count)
+        return tuple(sorted(frequent, key=lambda name: -counts[name]))
 
     def in_language(self, language: str | None, limit: int) -> list[Vector]:
         of_language = in_languages([language]) if language is not None else ()
@@ -166,47 +162,34 @@ class PointVectorStore(ABC):
     def passages_in_language(self, language: str, limit: int) -> list[str]:
         conditions = (*in_languages([language]), *visible(ChunkSize.PASSAGE, None))
         records = islice(self._scroll(conditions, _ALL_FIELDS), limit)
-        chunks = self._with_texts([stored_chunk(record.payload) for record in records])
-        return [chunk.text for chunk in chunks]
+        return [stored_chunk(record.payload).chunk.text for record in records]
 
     def _languages_in_store(self) -> tuple[str, ...]:
         """The languages of the stored notes, other than English."""
+        return tuple(self._counted_languages())
+
+    def _counted_languages(self) -> Mapping[str, int]:
+        """The number of chunks in each of these languages, counted at most once a minute."""
         if time.monotonic() >= self._languages_until:
             counts: dict[str, int] = {}
             if self._count(in_languages(languages.LANGUAGES)):
-                counts = {
-                    language: self._count(in_languages([language]))
-                    for language in languages.LANGUAGES
-                }
-            ordered = sorted(counts, key=lambda language: -counts[language])
-            total = self._count(()) if counts else 0
-            main = [language for language in ordered[:1] if 2 * counts[language] > total]
-            self._main_language = main[0] if main else None
-            self._frequent_languages = tuple(
-                language for language in ordered if 10 * counts[language] >= total
-            )
-            self._languages = tuple(language for language, count in counts.items() if count)
+                for language in languages.LANGUAGES:
+                    if count := self._count(in_languages([language])):
+                        counts[language] = count
+                self._chunk_count = self._count(())
+            self._chunks_in = counts
             self._languages_until = time.monotonic() + LANGUAGES_SECONDS
-        return self._languages
+        return self._chunks_in
 
     def _written(self, notes: Iterable[Note]) -> None:
         """Count the languages again if there is a new one among the written notes."""
-        known_languages = {"english", None, *self._languages}
+        known_languages = {"english", None, *self._chunks_in}
         if not {note_language(chunks) for _, chunks in notes} <= known_languages:
             self._languages_until = 0.0
 
-    def _ranked(self, query: list[float] | Terms, limit: int, allowed: Conditions) -> Ranking:
-        points = self._nearest(query, limit, allowed, _LABELS)
-        ranked = sorted(
-            (-point.score, chunk_id, header(point.payload))
-            for chunk_id, point in zip(ids_of(points), points, strict=True)
-        )
-        return Ranking.of([(-score, chunk_id, of_chunk) for score, chunk_id, of_chunk in ranked])
-
     def read(self, chunk_ids: Collection[int]) -> dict[int, Chunk]:
         records = self._retrieve(chunk_ids, _ALL_FIELDS)
-        chunks = self._with_texts([stored_chunk(record.payload) for record in records])
-        return dict(zip(ids_of(records), chunks, strict=True))
+        return dict(zip(ids_of(records), self._chunks_of(records), strict=True))
 
     def containing(self, phrases: Collection[str]) -> set[str]:
         """See `VectorStore.containing`.
@@ -242,14 +225,9 @@ class PointVectorStore(ABC):
 
     def _words_of(self, note_ids: Collection[str]) -> dict[str, str]:
         """The words of these notes' passages in order, then of their titles and headings."""
-        passages_of: dict[str, list[StoredChunk]] = {}
-        for record in self._scroll(of_notes(note_ids, ChunkSize.PASSAGE), _ALL_FIELDS):
-            make_way()
-            passage = stored_chunk(record.payload)
-            passages_of.setdefault(passage.note_id, []).append(passage)
         words = {}
-        for note_id, passages in passages_of.items():
-            texts = [str(passage.text) for passage in sorted(passages, key=_place)]
+        for note_id, passages in self.passages(note_ids).items():
+            texts = [passage.text for passage in passages]
             contexts = [passage.context for passage in passages]
             words[note_id] = bm25.folded_words("\n".join((*texts, *contexts)))
         return words
@@ -269,9 +247,9 @@ class PointVectorStore(ABC):
 
     def vectors(self, note_ids: Collection[str], size: ChunkSize) -> dict[str, list[Vector]]:
         """See `VectorStore.vectors`; ordered by the lines of their chunks."""
-        pairs_of: dict[str, list[tuple[StoredChunk, Vector]]] = {}
+        pairs_of: dict[str, list[tuple[Chunk, Vector]]] = {}
         for record in self._scroll(of_notes(note_ids, size), _ALL_FIELDS, with_vector=True):
-            chunk = stored_chunk(record.payload)
+            chunk = stored_chunk(record.payload).chunk
             pairs_of.setdefault(chunk.note_id, []).append((chunk, _vector_of(record)))
         return {
             note_id: [vector for _, vector in sorted(pairs, key=lambda pair: _place(pair[0]))]
@@ -280,24 +258,24 @@ class PointVectorStore(ABC):
 
     def chunks(self, note_id: str) -> list[EmbeddedChunk]:
         records = list(self._scroll(of_notes([note_id]), _ALL_FIELDS, with_vector=True))
-        chunks = self._with_texts([stored_chunk(record.payload) for record in records])
         sizes = list(ChunkSize)
         return sorted(
             (
                 EmbeddedChunk(chunk, _vector_of(record))
-                for chunk, record in zip(chunks, records, strict=True)
+                for chunk, record in zip(self._chunks_of(records), records, strict=True)
             ),
             key=lambda embedded: (sizes.index(embedded.chunk.size), embedded.chunk.ordinal),
         )
 
     def passages(self, note_ids: Collection[str]) -> dict[str, list[Chunk]]:
         """See `VectorStore.passages`."""
-        conditions = of_notes(note_ids, ChunkSize.PASSAGE)
-        records = self._scroll(conditions, _ALL_FIELDS)
-        stored = sorted((stored_chunk(record.payload) for record in records), key=_place)
         passages_of: dict[str, list[Chunk]] = {}
-        for passage in self._with_texts(stored):
+        for record in self._scroll(of_notes(note_ids, ChunkSize.PASSAGE), _ALL_FIELDS):
+            make_way()
+            passage = stored_chunk(record.payload).chunk
             passages_of.setdefault(passage.note_id, []).append(passage)
+        for passages in passages_of.values():
+            passages.sort(key=_place)
         return passages_of
 
     def note_ids(self) -> Iterator[str]:
@@ -314,15 +292,17 @@ class PointVectorStore(ABC):
     def chunk_counts(self) -> Mapping[str, int]:
         return Counter(note_id_of(point.payload) for point in self._scroll((), _LABELS))
 
-    def _with_texts(self, chunks: Sequence[StoredChunk]) -> list[Chunk]:
+    def _chunks_of(self, records: Sequence[Point]) -> list[Chunk]:
         """Chunks with their texts, some of which are assembled from passages."""
-        assembled_notes = {chunk.note_id for chunk in chunks if not isinstance(chunk.text, str)}
+        stored = [stored_chunk(record.payload) for record in records]
+        assembled_notes = {chunk.note_id for chunk, parts in stored if parts is not None}
         texts: dict[tuple[str, int], str] = {}
-        if assembled_notes:
-            for record in self._scroll(of_notes(assembled_notes, ChunkSize.PASSAGE), _ALL_FIELDS):
-                passage = stored_chunk(record.payload)
-                texts[passage.note_id, passage.ordinal] = str(passage.text)
-        return [chunk.with_text(_text(chunk, texts)) for chunk in chunks]
+        for passages in self.passages(assembled_notes).values() if assembled_notes else ():
+            texts.update(((passage.note_id, passage.ordinal), passage.text) for passage in passages)
+        return [
+            chunk if parts is None else replace(chunk, text=_text(chunk.note_id, parts, texts))
+            for chunk, parts in stored
+        ]
 
     def _ids_of(self, note_ids: Iterable[str]) -> set[int]:
         """Ids of these notes' chunks."""
@@ -361,13 +341,11 @@ def _vector_of(record: WithVector) -> Vector:
     return np.asarray(record.vector[DENSE], np.float32)
 
 
-def _place(chunk: StoredChunk) -> tuple[int, int, int]:
+def _place(chunk: Chunk) -> tuple[int, int, int]:
     return (*chunk.lines, chunk.ordinal)
 
 
-def _text(chunk: StoredChunk, texts: dict[tuple[str, int], str]) -> str:
+def _text(note_id: str, parts: Parts, texts: Mapping[tuple[str, int], str]) -> str:
     """The text of a chunk; ``texts`` are those of passages, by note and ordinal."""
-    if isinstance(chunk.text, str):
-        return chunk.text
-    first, last = chunk.text
-    return TEXT_GLUE.join(texts.get((chunk.note_id, k), "") for k in range(first, last + 1))
+    first, last = parts
+    return TEXT_GLUE.join(texts.get((note_id, k), "") for k in range(first, last + 1))

@@ -49,11 +49,6 @@ class Point(Protocol):
     def payload(self) -> Any: ...
 
 
-class Scored(Point, Protocol):
-    @property
-    def score(self) -> float: ...
-
-
 class WithVector(Point, Protocol):
     @property
     def vector(self) -> Any: ...

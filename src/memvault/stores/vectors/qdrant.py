@@ -22,6 +22,7 @@ from qdrant_client import QdrantClient, models
 from qdrant_client.common.client_exceptions import QdrantException
 
 from memvault.model.batched import batched
+from memvault.model.search import Ranking
 from memvault.stores import faults
 from memvault.stores.server import Server, StoreNamespace, invalid_url
 from memvault.stores.vectors.payload import (
@@ -30,6 +31,7 @@ from memvault.stores.vectors.payload import (
     LABELS,
     AnyLabel,
     Conditions,
+    header,
     note_id_of,
 )
 from memvault.stores.vectors.point_store import PointVectorStore
@@ -40,6 +42,7 @@ from memvault.stores.vectors.points import (
     NewPoint,
     Note,
     Terms,
+    ids_of,
     point_of,
 )
 from memvault.stores.vectors.qdrant_errors import (
@@ -160,13 +163,18 @@ class QdrantVectorStore(PointVectorStore):
 
     # -- calls of the server --------------------------------------------------------------------
 
+    def _ranked(self, query: list[float] | Terms, limit: int, allowed: Conditions) -> Ranking:
+        points = self._nearest(query, limit, allowed)
+        ranked = sorted(
+            (-point.score, chunk_id, header(point.payload))
+            for chunk_id, point in zip(ids_of(points), points, strict=True)
+        )
+        return Ranking.of([(-score, chunk_id, of_chunk) for score, chunk_id, of_chunk in ranked])
+
     def _nearest(
-        self,
-        query: list[float] | Terms,
-        limit: int,
-        allowed: Conditions,
-        fields: list[str],
+        self, query: list[float] | Terms, limit: int, allowed: Conditions
     ) -> Sequence[_Point]:
+        """The nearest points, with their labels."""
         answer = self._ask(
             lambda client: client.query_points(
                 self._collection,
@@ -174,14 +182,14 @@ class QdrantVectorStore(PointVectorStore):
                 using=DENSE if isinstance(query, list) else SPARSE,
                 query_filter=_filter(allowed),
                 limit=limit,
-                with_payload=fields,
+                with_payload=[LABELS],
             )
         )
         return [_point(point) for point in answer.points]
 
     def _notes_with_term(self, term: int, limit: int) -> list[str]:
         query = models.SparseVector(indices=[term], values=[1.0])
-        points = self._nearest(query, limit, (), [LABELS])
+        points = self._nearest(query, limit, ())
         return [note_id_of(point.payload) for point in points]
 
     def _retrieve(self, chunk_ids: Collection[int], fields: list[str]) -> Sequence[_Point]:

@@ -113,10 +113,6 @@ class TorchModel:
         self.tokenizer = tokenizer_of(self._original)
         self._lock = threading.Lock()
 
-    def encode_few(self, windows: Sequence[Window]) -> npt.NDArray[np.float32]:
-        """Vectors of a few windows, (n, dim) float32, normalised."""
-        return self._encode_batch(windows)
-
     def begin(self, windows: Sequence[Window]) -> Callable[[], npt.NDArray[np.float32]]:
         """Return a function that computes the vectors of a few windows when it is called."""
         return partial(self._encode_batch, windows)

@@ -16,6 +16,7 @@ from memvault.vault.frontmatter.yaml_text import (
     flow_text,
     items_text,
     key_text,
+    line_start,
     malformed_line,
     scalar_text,
 )
@@ -188,9 +189,7 @@ def _as_lines(header: str, entry: Entry, values: list[object], newline: str) -> 
         line_end = _line_end(header, start)
         comment = header[start:line_end].rstrip()
         if entry.items:
-            column = entry.items[0].start - _line_start(header, entry.items[0].start)
-            first = header[_line_start(header, entry.items[0].start) :][:column]
-            indent = first[: len(first) - len(first.lstrip())]
+            indent = _indent_of(header, entry.items[0].start)
     elif entry.literal:
         comment = _literal_comment(header, entry)
     else:
@@ -212,7 +211,7 @@ def _edited_items(header: str, entry: Entry, values: list[Any], newline: str) ->
     Comments and quoting of other items stay. None if the new list differs in other ways.
     """
     spans = entry.items
-    starts = [_line_start(header, span.start) for span in spans]
+    starts = [line_start(header, span.start) for span in spans]
     if len(set(starts)) < len(starts) or starts[0] <= entry.line:
         return None
     old_items = load_yaml("items:\n" + header[starts[0] : entry.value.end])[0].get("items")
@@ -223,8 +222,7 @@ def _edited_items(header: str, entry: Entry, values: list[Any], newline: str) ->
         values[: len(kept_indexes)]
     ):
         return None
-    lead = header[starts[0] : spans[0].start]
-    indent = lead[: len(lead) - len(lead.lstrip())]
+    indent = _indent_of(header, spans[0].start)
     end = _line_end(header, entry.value.end)
     pieces, position = [], 0
     for index, (start, span) in enumerate(zip(starts, spans, strict=True)):
@@ -243,8 +241,10 @@ def _among(item: Any, values: list[Any]) -> bool:
     return any(repr(item) == repr(value) for value in values)
 
 
-def _line_start(text: str, offset: int) -> int:
-    return max(text.rfind("\n", 0, offset), text.rfind("\r", 0, offset)) + 1
+def _indent_of(text: str, offset: int) -> str:
+    """The spaces at the start of the line of an offset, up to it."""
+    lead = text[line_start(text, offset) : offset]
+    return lead[: len(lead) - len(lead.lstrip())]
 
 
 def _line_end(text: str, offset: int) -> int:

@@ -110,7 +110,7 @@ def _entry(
 ) -> Entry:
     colon = _COLON.match(source, _end(end_of_key))
     start = _start(key)
-    line = max(source.rfind("\n", 0, start), source.rfind("\r", 0, start)) + 1
+    line = line_start(source, start)
     explicit = source[line:start].strip()
     name = key.value if isinstance(key, ScalarEvent) and colon and not explicit else ""
     last_event, items = _last_event(value, events)
@@ -131,6 +131,11 @@ def _entry(
         literal=literal and value is last_event,
         items=items if isinstance(value, SequenceStartEvent) else (),
     )
+
+
+def line_start(text: str, offset: int) -> int:
+    """The offset at which the line of an offset starts."""
+    return max(text.rfind("\n", 0, offset), text.rfind("\r", 0, offset)) + 1
 
 
 def _start(event: Event) -> int:

@@ -27,7 +27,6 @@ _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 @dataclass(frozen=True, slots=True)
 class LinkMark:
     start: int
-    end: int
     target: str
     style: LinkStyle
     subpath: str | None
@@ -87,7 +86,7 @@ class InlineReader:
 
     def __init__(self, comment_marks: int) -> None:
         self._marks_left = comment_marks
-        self._in_comment = False
+        self.in_comment = False
 
     def read(self, tokens: list[Token]) -> InlineText:
         self._inline = InlineText()
@@ -99,7 +98,7 @@ class InlineReader:
             kind = token.type
             if kind == "comment_mark":
                 self._comment_mark(token)
-            elif self._in_comment:
+            elif self.in_comment:
                 self._skipped(token)
             elif kind in {"text", "text_special"}:
                 self._text(token.content)
@@ -109,10 +108,6 @@ class InlineReader:
         self._inline.protected = _merged(self._inline.protected)
         self._inline.links.sort(key=lambda link: link.start)
         return self._inline
-
-    @property
-    def in_comment(self) -> bool:
-        return self._in_comment
 
     def _add(self, text: str) -> tuple[int, int]:
         start = self._length
@@ -128,10 +123,10 @@ class InlineReader:
 
     def _comment_mark(self, token: Token) -> None:
         self._marks_left -= 1
-        if self._in_comment:
-            self._in_comment = False
+        if self.in_comment:
+            self.in_comment = False
         elif self._marks_left > 0:
-            self._in_comment = True
+            self.in_comment = True
         else:
             self._add("%%")
 
@@ -198,7 +193,7 @@ class InlineReader:
         self, start: int, target: str, style: LinkStyle, subpath: str | None, shown: str | None
     ) -> None:
         key = self._keys[-1] if self._keys else None
-        self._inline.links.append(LinkMark(start, self._length, target, style, subpath, shown, key))
+        self._inline.links.append(LinkMark(start, target, style, subpath, shown, key))
 
     def _link_open(self, token: Token) -> None:
         self._open.append((self._length, len(self._parts), str(token.attrs.get("href", ""))))

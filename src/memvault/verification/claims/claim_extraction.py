@@ -26,6 +26,7 @@ from memvault.verification.claims.clause_words import (
     NOT_ATTRIBUTES,
     RELATIVE_WORDS,
     RETRACTION,
+    occurs,
 )
 from memvault.verification.claims.roles import role_words, roles_in
 from memvault.verification.doubt import is_doubtful
@@ -189,10 +190,7 @@ def _clauses(sentence: str) -> list[tuple[int, int]]:
 
 
 def _is_qualifier(clause: str) -> bool:
-    return (
-        FORMER.search(f" {clause.lower()} ") is not None
-        or _BACK_REFERENCE.search(clause) is not None
-    )
+    return occurs(FORMER, clause) or _BACK_REFERENCE.search(clause) is not None
 
 
 # -- "key: value" ---------------------------------------------------------------------------------

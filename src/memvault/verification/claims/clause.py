@@ -23,6 +23,7 @@ from memvault.verification.claims.clause_words import (
     NOT_ATTRIBUTES,
     OCCASION_TYPES,
     UPDATES,
+    occurs,
 )
 from memvault.verification.vault_names import FindNames, Span
 
@@ -178,11 +179,11 @@ class Clause:
             heading_stems=note.heading_stems,
             title_stems=note.title_stems,
             dates=tuple(dates),
-            asserted=HEDGED.search(f" {self.sentence.lower()} ") is None,
+            asserted=not occurs(HEDGED, self.sentence),
             negated=NEGATED.search(low[: low.find(value_text.lower())]) is not None
-            or DENIED.search(low) is not None,
-            outdated=(amount is not None and amount.earlier) or FORMER.search(low) is not None,
-            updates=UPDATES.search(low) is not None,
+            or occurs(DENIED, self.text),
+            outdated=(amount is not None and amount.earlier) or occurs(FORMER, self.text),
+            updates=occurs(UPDATES, self.text),
             single_valued=single_valued,
         )
 

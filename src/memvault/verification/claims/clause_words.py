@@ -89,3 +89,8 @@ UPDATES = re.compile(
     r"migrated|replaced|renamed|corrected|now|as of|since|from now on|went (?:up|down)|grew|fell|"
     r"dropped|took over|takes over|handed over|brought forward)[^\w]"
 )
+
+
+def occurs(pattern: re.Pattern[str], text: str) -> bool:
+    """Whether one of the patterns above occurs in a text, in upper or lower case."""
+    return pattern.search(f" {text.lower()} ") is not None
