@@ -64,7 +64,7 @@ PROJECT = "project"
 _PLAIN_RELATION = {EdgeOrigin.LINK: LINKS_TO, EdgeOrigin.EMBED: EMBEDS}
 _GUESSED_RANKS = (NameRank.SINGLE, NameRank.GIVEN, NameRank.PLURAL, NameRank.TAG)
 NOT_FIELDS = UNDERSTOOD.union(
-    CREATED_KEYS, ("title", "cssclass", "cssclasses", "publish", "permalink")
+    CREATED_KEYS, ("title", "cssclass", "cssclasses", "publish", "permalink", "kanban-plugin")
 )
 
 
