@@ -63,6 +63,16 @@ def write_address(state: StateFolder, address: EngineAddress) -> None:
         write_whole(state.engine_address, json.dumps(asdict(address)).encode(), 0o600)
 
 
+def is_lost(state: StateFolder, address: EngineAddress) -> bool:
+    """Whether clients no longer find the engine of this address, as its state folder was deleted.
+
+    An engine that goes on would serve indexes that nobody reads, next to the engine that the next
+    client starts.
+    """
+    written = read_address(state)
+    return not state.engine_address.exists() if written is None else written != address
+
+
 def remove_address(state: StateFolder, address: EngineAddress) -> None:
     """Remove our own address, never that of a later engine."""
     if read_address(state) == address:

@@ -18,7 +18,13 @@ from fastmcp import FastMCP
 from filelock import FileLock, Timeout
 
 from mcp_server.app import engine_app
-from mcp_server.engine.launcher import EngineAddress, read_address, remove_address, write_address
+from mcp_server.engine.launcher import (
+    EngineAddress,
+    is_lost,
+    read_address,
+    remove_address,
+    write_address,
+)
 from mcp_server.middleware.client_identity import accept_person, reserve_names
 from mcp_server.runtime.activity_tracker import ActivityTracker, CountRunningCalls
 from mcp_server.security.access_policy import (
@@ -60,8 +66,8 @@ def run_engine(
     idle_exit: bool = False,
     on_ready: Callable[[EngineAddress], None] | None = None,
 ) -> None:
-    """Serve until a signal, ``/admin/shutdown`` or, with ``idle_exit``, until
-    ``settings.idle_exit_seconds`` after the last client left.
+    """Serve until a signal, ``/admin/shutdown`` or the loss of the state folder or, with
+    ``idle_exit``, until ``settings.idle_exit_seconds`` after the last client left.
 
     ``assemble`` is called once the vault's lock is held; the indexes open when the engine
     listens.
@@ -213,6 +219,7 @@ def _serve(
             on_ready(address)
 
     server.on_ready = ready
+    server.is_lost = lambda: is_lost(state, address)
     try:
         server.run(sockets=[listener])
     finally:
@@ -244,6 +251,7 @@ class _EngineServer(uvicorn.Server):
     """
 
     on_ready: Callable[[], None]
+    is_lost: Callable[[], bool]  # whether clients no longer find this engine
 
     def __init__(
         self,
@@ -278,8 +286,7 @@ class _EngineServer(uvicorn.Server):
             loop.call_soon(self._stop)
             return
         loop.call_later(_OPEN_DELAY_SECONDS, self._startup.start, self._fail)
-        if self._idle_seconds is not None:
-            self._idle_watch = asyncio.create_task(self._stop_when_idle(self._idle_seconds))
+        self._watch = asyncio.create_task(self._stop_when_unneeded())
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self.force_exit_timer.start()
@@ -298,8 +305,14 @@ class _EngineServer(uvicorn.Server):
     def _stop(self) -> None:
         self.should_exit = True
 
-    async def _stop_when_idle(self, seconds: float) -> None:
-        while self._tracker.idle_seconds() < seconds:
-            await asyncio.sleep(max(0.05, min(1.0, seconds / 4)))
-        _log.info("stopping: no client for %.0f seconds", seconds)
+    async def _stop_when_unneeded(self) -> None:
+        idle = self._idle_seconds
+        pause = 1.0 if idle is None else max(0.05, min(1.0, idle / 4))
+        while not self.is_lost():
+            if idle is not None and self._tracker.idle_seconds() >= idle:
+                _log.info("stopping: no client for %.0f seconds", idle)
+                break
+            await asyncio.sleep(pause)
+        else:
+            _log.warning("stopping: the state folder was deleted")
         self.should_exit = True

@@ -76,7 +76,9 @@ def lines_by_path(plan: Plan) -> tuple[dict[str, list[LineChange]], bool]:
 def _shown_names(container: Container, change: Change) -> tuple[ShownName, ...]:
     memories = container.live.catalogue.by_ids(change.node_ids)
     titles = {memory.title for memory in memories}
-    unlinked = tuple(ShownName(name) for name in change.names if name not in titles)
+    is_one = len(memories) == len(change.names) == 1  # perhaps with another title since
+    names = () if is_one else change.names
+    unlinked = tuple(ShownName(name) for name in names if name not in titles)
     linked = tuple(ShownName(memory.title, memory.id) for memory in memories)
     if linked or unlinked:
         return (*linked, *unlinked)

@@ -481,17 +481,13 @@ def test_the_bridge_of_the_command_line_answers_with_the_real_tools(vault: Path)
     assert {"recall_memory", "store_memory", "search", "fetch"} <= names
 
 
-def test_a_folder_of_notes_gains_the_folders_to_write_to_and_nothing_else(tmp_path: Path) -> None:
+def test_a_folder_of_notes_stays_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "diary").mkdir()
     (tmp_path / "diary" / "Monday.md").write_text("mine")
-    (tmp_path / "projects").mkdir()
-    assert "are unchanged" in make_vault(tmp_path)
-    assert [file for file in tmp_path.rglob("*") if file.is_file()] == [
-        tmp_path / "diary" / "Monday.md"
-    ]
-    assert (tmp_path / "permanent").is_dir()
-    assert (tmp_path / "sessions").is_dir()
-    assert "are unchanged" in make_vault(tmp_path)
+    (tmp_path / "Projects").mkdir()
+    before = sorted(tmp_path.rglob("*"))
+    assert "are unchanged; new ones go to permanent, Projects, sessions" in make_vault(tmp_path)
+    assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_a_vault_from_the_template_is_not_filled_up_again(tmp_path: Path) -> None:

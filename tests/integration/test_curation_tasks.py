@@ -109,6 +109,17 @@ def test_no_link_is_proposed_to_a_note_whose_properties_cannot_be_read(
     assert tasks(container) == {"orphan": [["Torn.md"]]}
 
 
+def test_a_note_that_has_long_had_no_links_is_left_so(container: Container, write: Write) -> None:
+    write("Yard.md", "The yard is by the water, near [[Crane]].\n")
+    write("Crane.md", "It stands in the [[Yard]].\n")
+    write("Island.md", "Nothing here speaks of any other thing in this place.\n")
+    write("Reef.md", "Waves break over it, whatever the weather brings.\n")
+    for name, days in (("Reef.md", 20), ("Island.md", 40)):
+        saved = (datetime.now(UTC) - timedelta(days=days)).timestamp()
+        os.utime(container.vault.root / name, (saved, saved))
+    assert tasks(container) == {"orphan": [["Reef.md"]]}
+
+
 def test_a_healthy_vault_has_no_tasks_and_is_ready(container: Container, write: Write) -> None:
     """Core AC-CORE-04-03."""
     write("Yard.md", "The yard is by the water. Its crane is the [[Crane]].\n")

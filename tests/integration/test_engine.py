@@ -217,6 +217,17 @@ def test_an_idle_engine_ends_after_its_last_client_left_and_not_before(tmp_path:
     assert read_address(state) is None
 
 
+def test_an_engine_ends_when_its_state_was_deleted_so_that_there_are_not_two(
+    tmp_path: Path,
+) -> None:
+    state = StateFolder(tmp_path)
+    process = spawn(state)
+    until(lambda: read_address(state))
+    for path in (state.engine_address, state.engine_lock):
+        path.unlink(missing_ok=True)
+    assert exit_code(process) == 0, state.log.read_text()
+
+
 def test_an_address_left_by_a_dead_engine_is_not_believed(tmp_path: Path) -> None:
     state = StateFolder(tmp_path)
     stale = EngineAddress(os.getpid(), "127.0.0.1", 9, "old", "0", 0.0)

@@ -336,8 +336,9 @@ def test_the_value_of_a_property_is_shown_as_the_note_writes_it(shelf, written, 
     assert lines[:-1] == ([f"lamp: {shown}"] if shown is not None else [])
 
 
-def test_other_properties_are_shown_in_room_that_is_left(shelf):
-    text = f"---\nkeeper: Ida Berg\nfuel: kerosene\n---\n# Gull Rock\n\n{ANSWER}\n"
+def test_other_properties_are_shown_in_room_that_is_left_but_not_those_for_obsidian(shelf):
+    fields = "kanban-plugin: board\nkeeper: Ida Berg\nfuel: kerosene\ncssclasses: [wide]"
+    text = f"---\n{fields}\n---\n# Gull Rock\n\n{ANSWER}\n"
     shown = shelf.shown("who looks after the tower?", text, 200)
     assert (shown.text, shown.lines.first) == (f"keeper: Ida Berg\nfuel: kerosene\n{ANSWER}", 1)
     assert (

@@ -73,6 +73,18 @@ def test_lines_stay_true_behind_comments_code_and_tags_over_several_lines() -> N
     assert note.blocks[0].sentences[-1].text.startswith("F")
 
 
+def test_the_first_of_several_sections_is_no_title() -> None:
+    several = b"# Ingredients\n\nTwo eggs.\n\n# Steps\n\nBeat them.\n"
+    note = parse_note("Recipes/Omelette.md", several)
+    assert note.title == "Omelette"
+    assert [heading.text for heading in note.headings] == ["Ingredients", "Steps"]
+    assert parse_note("1.md", several).title == "Ingredients", "the file's name says nothing"
+    one = several.replace(b"# Steps", b"## Steps")
+    assert parse_note("Recipes/Omelette.md", one).title == "Ingredients"
+    for path in ("Why eggs.md", "Why eggs 2.md", "2026-11-27 Why eggs.md"):
+        assert parse_note(path, b"# Why eggs?\n\n# Because\n").title == "Why eggs?"
+
+
 def test_a_weekday_is_no_title_of_a_note_that_is_named_by_its_day() -> None:
     note = parse_note("Daily/2026-11-26.md", b"# Thursday\n\nRain.\n")
     assert note.title == "2026-11-26"

@@ -3,7 +3,6 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from memvault.cli.vaults import make_vault
 from memvault.model.memory import Lifecycle
 from memvault.vault.files import Vault
 from memvault.vault.frontmatter.properties import memory_of
@@ -28,10 +27,3 @@ def test_every_note_of_the_template_reads_well_and_every_link_leads_somewhere() 
     kinds = {"person", "project", "decision", "session", "preference", "exemplar"}
     assert kinds <= {memory.type for memory in memories}
     assert (TEMPLATE / "manifest.md").is_file()
-
-
-def test_a_folder_that_the_person_has_in_another_case_is_not_made_twice(tmp_path: Path) -> None:
-    (tmp_path / "Projects").mkdir()
-    (tmp_path / "Projects" / "Kelp.md").write_text("# Kelp\n", encoding="utf-8")
-    assert "permanent, Projects, sessions" in make_vault(tmp_path)
-    assert sorted(each.name for each in tmp_path.iterdir()) == ["Projects", "permanent", "sessions"]

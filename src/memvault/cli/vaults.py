@@ -68,8 +68,7 @@ def init(
 def make_vault(vault: Path) -> str:
     """Make the folder a vault; returns a short description of the changes.
 
-    Example notes are added only to a folder without notes. A folder with notes only gets the
-    folders that memvault writes to.
+    Example notes are added only to a folder without notes; one with notes stays as it is.
 
     Raises:
         InvalidParams: the path is a file.
@@ -82,8 +81,6 @@ def make_vault(vault: Path) -> str:
         if _has_notes(vault):
             spelled = {entry.name.casefold(): entry.name for entry in vault.iterdir()}
             folders = [spelled.get(name, name) for name in _FOLDERS]
-            for name in folders:
-                (vault / name).mkdir(exist_ok=True)
             return f"your notes are unchanged; new ones go to {', '.join(folders)}"
         return f"{_copy_template(vault)} files added"
     except OSError as error:

@@ -15,7 +15,7 @@ _TO_DO = re.compile(
 )
 # Whole questions for what is open, as patterns without accents in which "_" is a space.
 _WHAT_IS_OPEN = """
-what(?:'?s|_is|_else_is|_remains)_(?:still_|currently_|left_)?open(?:_(?:right_)?now|_at_the_moment)?
+what(?:'?s|_is|_else_is|_remains)_(?:still_|currently_|left_)?open(?:_(?:right_)?now|_at_the_moment|_today|_this_week)?
 what(?:'?s|_is)_(?:still_)?open_for_(?:me|us)
 what_(?:do|have)_(?:i|we)_(?:still_)?(?:have|got)_(?:still_)?open
 (?:is_(?:there_)?)?anything_(?:still_|left_)?open
@@ -24,6 +24,7 @@ was_(?:steht|liegt)_(?:(?:denn|jetzt|gerade|noch|alles)_)*an
 qu'est(?:-|_)ce_qui_(?:est|reste)_(?:encore_|toujours_)?(?:ouvert|en_suspens|en_attente|en_cours)
 que_(?:esta|queda|sigue|tengo|tenemos)_(?:todavia_|aun_)?(?:abierto|pendiente|sin_cerrar|en_curso)
 (?:che_)?cos(?:a_(?:e|c'e|resta|rimane|ho|abbiamo)|'e)_(?:ancora_)?(?:di_)?(?:aperto|in_sospeso)
+(?:o_)?que_(?:ainda_|todavia_|aun_)?falta(?:_ainda|_todavia|_aun)?
 o_que_(?:ainda_)?(?:esta|ficou|resta|continua|tenho|temos)_(?:ainda_)?(?:em_)?aberto
 wat_(?:staat|is|blijft|heb_ik|hebben_we)_(?:er_)?(?:nu_)?(?:nog_)?(?:allemaal_)?open
 co_(?:jest_|mam_|mamy_|zostało_)?(?:jeszcze_)?(?:jest_)?otwarte

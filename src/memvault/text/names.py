@@ -15,7 +15,7 @@ from typing import Any
 from memvault.model.graph import NodeKind
 from memvault.model.memory import SORTED_BY, Memory, id_of_entity
 from memvault.model.note import Link, ParsedNote
-from memvault.text.words import composed, name_key
+from memvault.text.words import STOP_WORDS, composed, name_key
 from memvault.vault.links import without_suffix
 from memvault.vault.markdown.inline_text import MEDIA
 
@@ -101,7 +101,7 @@ def kind_of(memory: Memory) -> str:
     """The kind of a note's node: its type, in memvault's word for it if there is one.
 
     A plain note whose file name is its project's id is the project, and one in a folder for people
-    is a person, unless it is the folder's own note.
+    is a person, unless it is the folder's own note or its name has a word such as "to".
     """
     word = memory.type.strip().lower() or str(NodeKind.NOTE)
     kind = KIND_OF_TYPE.get(word, word)
@@ -109,8 +109,10 @@ def kind_of(memory: Memory) -> str:
     if kind == NodeKind.NOTE and memory.project and name_key(stem) == name_key(memory.project):
         return str(NodeKind.PROJECT)
     folder = SORTED_BY.sub("", memory.folder)
-    if kind == NodeKind.NOTE and folder in _PEOPLE and name_key(stem) != name_key(folder):
-        return str(NodeKind.PERSON)
+    is_own_note = name_key(stem) == name_key(folder)
+    if kind == NodeKind.NOTE and folder in _PEOPLE and not is_own_note:
+        is_name = STOP_WORDS.isdisjoint(stem.split())  # "Will Moor", not "Trip to Rome"
+        return str(NodeKind.PERSON if is_name else NodeKind.NOTE)
     return str(kind)
 
 

@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 
 from memvault.model.note import CodeBlock, Link, LinkStyle, ParsedNote, Tag
 from memvault.vault.documents import PDF, is_canvas, is_unread_canvas, parse_pages
+from memvault.vault.file_names import folded_name, safe_name
 from memvault.vault.frontmatter.fences import match_frontmatter
 from memvault.vault.frontmatter.read import Frontmatter, is_malformed, read_frontmatter, strings_of
 from memvault.vault.logseq import link_names, page_name
 from memvault.vault.markdown import parse_markdown
-from memvault.vault.markdown.blocks import read_blocks, short_name
+from memvault.vault.markdown.blocks import Content, read_blocks, short_name
 from memvault.vault.markdown.plugins import clean_tag
 from memvault.vault.markdown.wikilink import Wikilink, find_wikilinks, without_wikilinks
 
@@ -31,6 +32,7 @@ _CONFLICT = re.compile(r"^<{7} ", re.MULTILINE)  # the start of one, as Git mark
 _DAY = re.compile(r"\d{4}([-_.])\d{2}\1\d{2}|\d{1,2}([-.])\d{1,2}\2\d{4}")
 # In Japanese and Chinese, which have no spaces, a weekday has three signs.
 _SEVERAL_WORDS = re.compile(r"\S\s+\S|[\u3041-\u30ff\u4e00-\u9fff]{4}")
+_LETTERS = re.compile(r"[^\W\d_]{2}")
 _PLACEHOLDER = re.compile(r"\{\{|<%")  # of a template
 
 
@@ -95,8 +97,9 @@ def parse_note(path: str, data: bytes, *, max_bytes: int = MAX_NOTE_BYTES) -> Pa
     """Parse a note. A pure function; never raises, whatever the bytes.
 
     The title is the first of: the property ``title`` if its YAML is readable, a first-level
-    heading at the start of the body, the name of the Logseq page, the file's stem. A heading of
-    one word ("Monday") is not the title of a file that is named by a day.
+    heading at the start of the body, the name of the Logseq page, the file's stem. No title is
+    a heading of one word ("Monday") in a file that is named by a day, nor the first of several
+    first-level headings, unless the file's name has it or says nothing.
 
     Args:
         path: relative to the vault, with forward slashes.
@@ -124,7 +127,7 @@ def parse_note(path: str, data: bytes, *, max_bytes: int = MAX_NOTE_BYTES) -> Pa
         tags = [tag for tag in tags if tag.name in indexed_names]
     return ParsedNote(
         path=path,
-        title=short_name(title) or _title_in(content.title, path) or name_of(path),
+        title=short_name(title) or _title_in(content, path) or name_of(path),
         content_hash=content_hash(data),
         frontmatter=frontmatter.values,
         blocks=tuple(content.blocks),
@@ -142,11 +145,17 @@ def parse_note(path: str, data: bytes, *, max_bytes: int = MAX_NOTE_BYTES) -> Pa
     )
 
 
-def _title_in(heading: str | None, path: str) -> str | None:
-    """The heading, unless it says less than the day that is the file's name, and perhaps the same
-    as the headings of other days."""
-    is_short = heading is not None and _SEVERAL_WORDS.search(heading) is None
-    return None if is_short and _DAY.fullmatch(stem_of(path)) else heading
+def _title_in(content: Content, path: str) -> str | None:
+    """The first heading, unless the file's name says more: where it says less than the day that
+    is the file's name, and where it is one of several sections."""
+    heading, stem = content.title, stem_of(path)
+    if heading is None:
+        return None
+    if _DAY.fullmatch(stem):
+        return heading if _SEVERAL_WORDS.search(heading) else None
+    if folded_name(safe_name(heading)) in folded_name(stem) or not _LETTERS.search(stem):
+        return heading
+    return heading if sum(other.level == 1 for other in content.headings) == 1 else None
 
 
 def _parsed_pdf(path: str, text: str, hash: str, warnings: tuple[str, ...]) -> ParsedNote:

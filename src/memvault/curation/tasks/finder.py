@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import numpy as np
 
@@ -37,6 +37,8 @@ from memvault.stores.graph_view import GraphView
 from memvault.vault.session_lines import is_captured
 from memvault.verification.claims.claim_sources import outdated_notes
 
+# After that, a note without links is meant to have none.
+ORPHAN_FOR = timedelta(days=30)
 MAX_SUGGESTED = 20  # orphans with a suggested note: as many as are shown
 
 
@@ -116,7 +118,7 @@ class TaskFinder:
         ]
         self._go_on()
         rows = self._similarity_index.rows(sorted(memories))
-        tasks += self._orphan_tasks(memories, changed_ids, rows)
+        tasks += self._orphan_tasks(memories, changed_ids, rows, now)
         self._go_on()
         tasks += conflict_tasks(
             [note.stated for note in self._by_note.values() if note.stated],
@@ -174,13 +176,22 @@ class TaskFinder:
         return [task for key, (_, _, task) in self._stale.items() if key not in superseded]
 
     def _orphan_tasks(
-        self, memories: Mapping[str, Memory], changed_ids: Collection[str], rows: Rows
+        self,
+        memories: Mapping[str, Memory],
+        changed_ids: Collection[str],
+        rows: Rows,
+        now: datetime,
     ) -> list[CurationTask]:
-        # A note with unreadable properties cannot be edited, so no link is suggested for it.
+        """Tasks for notes without connections that were saved lately."""
+
+        def is_asked_about(facts: NoteFacts) -> bool:
+            # A note with unreadable properties cannot be edited, so no link is suggested for it.
+            return facts.problem is None and now - facts.saved <= ORPHAN_FOR
+
         orphans = [
             memory
             for memory in self._orphans.find(memories, changed_ids)
-            if memory.id not in self._by_note or self._by_note[memory.id].facts.problem is None
+            if memory.id not in self._by_note or is_asked_about(self._by_note[memory.id].facts)
         ]
         nearest = _nearest([memory.id for memory in orphans[:MAX_SUGGESTED]], rows)
         return [orphan(memory, memories.get(nearest.get(memory.id, ""))) for memory in orphans]
