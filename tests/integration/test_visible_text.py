@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from fastmcp import Client
 
+from mcp_server.hooks.clients import Reply, written_reply
 from mcp_server.hooks.service import HookService
 from mcp_server.runtime.container import Container
 from tests.integration.caller import Caller
@@ -72,5 +73,6 @@ def test_no_hook_gives_signs_that_nobody_sees(container: Container) -> None:
     data = json.dumps({"prompt": QUESTION, "session_id": "a", "cwd": "/tmp"}).encode()
     given = json.loads(hooks.answer("claude-code", "UserPromptSubmit", data) or b"{}")
     text = json.dumps(given, ensure_ascii=False)
-    assert "Oslo" in text
+    notice = written_reply("claude-code", "Notification", Reply(notice=f"Kept: Kite{TAGS}.md"))
+    assert "Oslo" in text and b"Kite.md" in notice
     assert not [sign for sign in UNSEEN if sign in text]
