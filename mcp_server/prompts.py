@@ -13,7 +13,7 @@ from mcp_server.answers.memories import is_verified
 from mcp_server.answers.status import Behaviour
 from mcp_server.tools.toolbox import Toolbox
 from memvault.model.search import Hit, Mode
-from memvault.model.unicode_forms import without_line_breaks
+from memvault.model.unicode_forms import without_invisible, without_line_breaks
 from memvault.vault.lines import bare_lines
 
 _HEADING = re.compile(r"\A(\s*)#")  # at the start of a line
@@ -160,7 +160,7 @@ def _passage(hit: Hit) -> str:
     heading = f" > {own_heading}" if own_heading else ""
     origin = hit.memory.provenance.of_lines(hit.lines)
     is_claim = not origin.is_person and not is_verified(hit, hit.lines)
-    text = hit.text.strip()
+    text = without_invisible(hit.text).strip()
     if is_claim:  # no line of it may look like the heading of another passage
         quoted = "\n".join(_HEADING.sub(r"\1\\#", line) for line in bare_lines(text))
         text = f"(Written by {origin.writer}; I have not confirmed this.)\n{quoted}"

@@ -8,6 +8,8 @@ from mcp.server.session import ServerSession
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
+from memvault.model.unicode_forms import without_invisible
+
 PATIENCE_SECONDS = 120.0  # in which the person may allow the request to their model
 REFUSALS = (MCPError, ValidationError)  # raised by a request that the client does not answer
 
@@ -25,7 +27,8 @@ def takes_requests(session: ServerSession) -> bool:
 
 def sampling_request(prompt: str, system: str, max_tokens: int) -> mt.CreateMessageRequest:
     """The request for an answer of the client's model."""
-    question = mt.SamplingMessage(role="user", content=mt.TextContent(type="text", text=prompt))
+    content = mt.TextContent(type="text", text=without_invisible(prompt))
+    question = mt.SamplingMessage(role="user", content=content)
     return mt.CreateMessageRequest(
         params=mt.CreateMessageRequestParams(
             messages=[question], system_prompt=system, max_tokens=max_tokens

@@ -29,6 +29,7 @@ from mcp_server.middleware.errors import AnsweringTool, ResourceErrors, UnknownT
 from mcp_server.middleware.limits import RateLimits
 from mcp_server.middleware.origin_marks import OriginMarks
 from mcp_server.middleware.quarantine_guard import QuarantineGuard
+from mcp_server.middleware.visible_text import VisibleText
 from mcp_server.pages import pages_app
 from mcp_server.pages.pulse_history import EVERY_SECONDS, PulseHistory
 from mcp_server.prompts import context_prompt
@@ -195,6 +196,7 @@ def _middleware(
     return [
         ToolMetrics(startup.metrics),
         UnknownTools(),
+        VisibleText(),
         ResourceErrors(),
         ToolSets(tools),
         WaitForStartup(startup),

@@ -248,6 +248,8 @@ class Bridge:
             request = self._unanswered.get(id_)
             if request is not None and request.method == "tools/list":
                 self._learn_tools(message)
+            if request is not None and request.method == "initialize" and "error" in message:
+                self._handshake = []  # the client goes on in the stateless protocol
             self._write(frame)
             self._unanswered.pop(id_, None)
             return

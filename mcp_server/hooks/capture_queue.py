@@ -23,7 +23,7 @@ from mcp_server.hooks.summaries import (
     supported_sentences,
 )
 from memvault.capture.capturer import Captured, CaptureProgress, Capturer
-from memvault.capture.extract import Item, ItemKind, content_words, repeats
+from memvault.capture.extract import Item, ItemKind, Statements
 from memvault.capture.hook_input import kept_input
 from memvault.capture.session_note import CapturedSession
 from memvault.capture.transcripts import TranscriptTurn, read_turns
@@ -220,8 +220,8 @@ class CaptureQueue:
             if memory is not None:
                 with suppress(MemvaultError):  # deleted or in quarantine since it was given
                     texts.append(self._container.vault.read(memory.path).decode("utf-8", "replace"))
-        given_words = [content_words(text) for text in texts]
-        return lambda item: item.speaker == "assistant" and repeats(item.text, given_words)
+        given = Statements(texts)
+        return lambda item: item.speaker == "assistant" and given.repeated_by(item.text)
 
     def _remember(self, call: HookCall, folder: str, captured: Captured) -> None:
         with self._records.lock(call.client, call.session_id):

@@ -17,6 +17,7 @@ from typing import Any
 from memvault.capture.hook_input import AGENT_KEYS, MESSAGE_KEYS, SESSION_KEYS, START_KEYS
 from memvault.capture.transcripts import spoken
 from memvault.model.json_text import json_value
+from memvault.model.unicode_forms import without_invisible
 
 # The client's own name of an event, if it differs.
 _OWN_NAMES: Mapping[str, Mapping[str, str]] = {
@@ -208,4 +209,4 @@ def _denial(client: str, event: str, reason: str) -> dict[str, Any]:
 
 
 def _json(value: Mapping[str, Any]) -> bytes:
-    return json.dumps(value, ensure_ascii=False).encode()
+    return without_invisible(json.dumps(value, ensure_ascii=False)).encode()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import mcp_types as mt
 from fastmcp.server.middleware import Middleware
 from fastmcp.tools import ToolResult
+from starlette.concurrency import run_in_threadpool
 
 from mcp_server.middleware import CallTool, ToolCall
 from mcp_server.middleware.client_identity import is_person
@@ -49,13 +50,18 @@ class QuarantineGuard(Middleware):
         reads = context.message.name in self._readers and not result.is_error
         if reads or not isinstance(answer, dict) or is_person():
             return result
-        safe = _Withholding(self._container(), answer).of(answer)
+        # In a thread, since long notes take seconds in which other clients would wait.
+        safe = await run_in_threadpool(self._withheld, answer)
         if safe == answer:
             return result
         content = result.content
         if result.is_error:
             content = [mt.TextContent(type="text", text=safe["error"]["message"])]
         return result.model_copy(update={"content": content, "structured_content": safe})
+
+    def _withheld(self, answer: dict[str, Any]) -> dict[str, Any]:
+        safe: dict[str, Any] = _Withholding(self._container(), answer).of(answer)
+        return safe
 
 
 class _Withholding:

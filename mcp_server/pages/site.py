@@ -33,6 +33,7 @@ from mcp_server.pages.shown_changes import last_of_person
 from mcp_server.tools.toolbox import Toolbox
 from memvault import __version__
 from memvault.model.errors import InvalidParams, MemvaultError, NoteNotFound, StoreUnavailable
+from memvault.model.unicode_forms import without_invisible
 
 if TYPE_CHECKING:
     from mcp_server.runtime.container import Container
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 _MEMORY_LINK = re.compile(r'href="/memory/([0-9a-f-]{36})"')
+_INPUTS = re.compile(r"(<textarea.*?</textarea>|<input[^>]*>)", re.DOTALL)  # what a form sends back
 POLICY = "; ".join(
     (
         "default-src 'none'",
@@ -139,7 +141,9 @@ class Site:
             {"frame": self._frame(request), "token": self.token.text, **shown}
         )
         marked = _MEMORY_LINK.sub(self._with_claimant, text)
-        return HTMLResponse(marked, status_code=status, headers={"Cache-Control": "no-store"})
+        return HTMLResponse(
+            _visible(marked), status_code=status, headers={"Cache-Control": "no-store"}
+        )
 
     def _with_claimant(self, link: re.Match[str]) -> str:
         """A link to a memory; for an unverified one with its author, as its title may be a
@@ -196,6 +200,13 @@ class Site:
         base = str(request.base_url)
         back = "/" + referer.removeprefix(base) if referer.startswith(base) else "/"
         return self.render("refused.html", request, status=status, error=error, back=back_to(back))
+
+
+def _visible(page: str) -> str:
+    """The page without signs that nobody sees, which may turn a number around or hide words from
+    the person who decides; what forms send back stays as it is."""
+    parts = _INPUTS.split(page)  # texts and inputs by turns
+    return "".join(part if at % 2 else without_invisible(part) for at, part in enumerate(parts))
 
 
 class _SecurityHeaders:

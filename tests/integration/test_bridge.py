@@ -176,6 +176,27 @@ def test_a_real_client_works_in_the_old_and_the_newest_protocol_and_after_a_cras
     assert before != after
 
 
+def test_a_client_that_tried_both_protocols_during_a_slow_start_works_after_a_crash(
+    shared_state: Path,
+) -> None:
+    """Its request for what the server offers took long, so it began a handshake, in vain."""
+    raw = RawBridge(shared_state, idle_seconds=PATIENCE_SECONDS)
+    info, capabilities = {"name": "test", "version": "1"}, dict[str, Any]()
+    keys = ("protocolVersion", "clientInfo", "clientCapabilities")
+    values = zip(keys, ("2026-07-28", info, capabilities), strict=True)
+    meta = {f"io.modelcontextprotocol/{key}": value for key, value in values}
+    assert "result" in raw.ask("server/discover", 0, _meta=meta)
+    handshake = raw.ask(
+        "initialize", 1, protocolVersion="2025-06-18", capabilities=capabilities, clientInfo=info
+    )
+    assert "error" in handshake
+    raw.ask("tools/list", 2, _meta=meta)
+    kill_the_engine(shared_state)
+    answer = raw.ask("tools/call", 3, name="who", arguments={"pause": 0.0}, _meta=meta)
+    assert raw.close() == 0
+    assert "result" in answer, answer
+
+
 def test_messages_pass_with_their_bytes_untouched(bridge: RawBridge) -> None:
     word = "žluťoučký 🐎 \u2028 \\n"
     answer = bridge.ask("tools/call", 1, name="write", arguments={"word": word})

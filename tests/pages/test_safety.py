@@ -97,6 +97,11 @@ def test_markup_in_what_is_asked_for_is_shown_as_it_is(http: httpx.Client) -> No
         assert "<script>pwn" not in http.get(path.format("<script>pwn</script>\"'>")).text
 
 
+def test_signs_that_nobody_sees_are_only_in_what_a_form_sends_back(http: httpx.Client) -> None:
+    assert "for \u202e019 EUR" in http.get("/ask", params={"q": "kelp for \u202e019 EUR"}).text
+    assert "for019EUR" in http.get("/memory/for\u202e019EUR").text
+
+
 def test_mcp_is_still_served_next_to_the_pages(http: httpx.Client) -> None:
     assert http.get("/healthz").json()["status"] == "ok"
     assert http.post("/mcp", json={}).status_code in {400, 406}

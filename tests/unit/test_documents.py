@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from io import BytesIO
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pypdf import PdfReader, PdfWriter
+from pypdf.generic import DecodedStreamObject, DictionaryObject, NameObject
 
 from memvault.model.errors import ReadOnlyDocument
 from memvault.model.note import ParsedNote
+from memvault.vault import documents
 from memvault.vault.documents import document_text
 from memvault.vault.files import Vault
 from memvault.vault.frontmatter.properties import memory_of
@@ -69,6 +73,31 @@ def test_every_word_of_a_pdfs_text_is_in_a_block_on_its_line(pages: list[str], t
             first = sentence.text.split()[0]
             assert first in lines[sentence.line - 1]
             assert block.lines.first <= sentence.line <= block.lines.last
+
+
+def test_no_further_page_of_a_pdf_is_read_after_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(documents, "MAX_SECONDS", 0.0)
+    text = document_text("Kite.pdf", make_pdf(["The kite is red.", "It flies."])).decode()
+    assert "The kite is red." in text and "flies" not in text
+
+
+def test_a_form_that_a_page_repeats_again_and_again_is_read_a_limited_number_of_times() -> None:
+    writer = PdfWriter(clone_from=PdfReader(BytesIO(make_pdf(["kite"]))))
+    [page] = writer.pages
+    form = DecodedStreamObject()
+    form.set_data(page.get_contents().get_data())
+    form |= {
+        NameObject("/Subtype"): NameObject("/Form"),
+        NameObject("/Resources"): page["/Resources"],
+    }
+    forms = DictionaryObject({NameObject("/X"): writer._add_object(form)})
+    page[NameObject("/Resources")] = DictionaryObject({NameObject("/XObject"): forms})
+    repeated = DecodedStreamObject()
+    repeated.set_data(b"/X Do " * 1_000)
+    page[NameObject("/Contents")] = writer._add_object(repeated)
+    data = BytesIO()
+    writer.write(data)
+    assert document_text("Forms.pdf", data.getvalue()).count(b"kite") == documents.MAX_FORMS
 
 
 def test_a_canvas_is_a_note_of_its_cards_and_connections():

@@ -100,6 +100,12 @@ def test_a_section_is_found_by_the_text_or_the_id_of_its_heading(desk: Desk, sec
     assert desk.read("Plan.md") == note.replace("- One\n- Two\n", "All done.\n")
 
 
+def test_a_text_is_found_as_answers_show_it_without_signs_that_nobody_sees(desk: Desk) -> None:
+    desk.write("Plan.md", NOTE.replace("- One", "- O\u200bn\u202ae"))
+    edit(desk, "replace_text", "- 1\n- 2", find="- One\n- Two")
+    assert desk.read("Plan.md") == NOTE.replace("- One\n- Two", "- 1\n- 2")
+
+
 def test_line_ends_of_the_note_are_used_and_found(desk: Desk) -> None:
     desk.write("Plan.md", NOTE.replace("\n", "\r\n"))
     edit(desk, "replace_text", "- 1\n- 2", find="- One\n- Two")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from memvault.capture.extract import extract
+from memvault.capture.extract import Statements, extract
 from memvault.capture.transcripts import TranscriptTurn, spoken
 from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.editable_text import EditableText
@@ -130,3 +130,10 @@ def test_frontmatter_that_has_a_key_again_and_again_is_read() -> None:
     assert seconds_of(lambda: parse_note("Kite.md", data)) < 2 * SECONDS
     (warning,) = parse_note("Kite.md", data).warnings
     assert "in lines 2, 3, 4, 5, 6, … and 60001, and" in warning
+
+
+def test_the_statements_of_a_long_session_are_compared_by_their_words() -> None:
+    texts = [f"kite{n} shed{n * 7} lamp{n * 3}" for n in range(10_000)]
+    stated = Statements(texts[:8_000])
+    assert seconds_of(lambda: [stated.repeated_by(text) for text in texts[-2_000:]]) < SECONDS
+    assert stated.repeated_by(f"the {texts[0]}") and not stated.repeated_by(texts[-1])

@@ -178,6 +178,13 @@ def test_a_name_may_have_words_in_front() -> None:
         (f"token: {'aB3' * 400}, and so on", f"token: {MASK}, and so on"),
         ('password: ""  # of the server', 'password: ""  # of the server'),
         ('token: "', 'token: "'),
+        ("the password is “correct horse battery”.", f"the password is “{MASK}”."),
+        ("“Passwort”: „Korb mit Äpfeln“ am Tor", f"“Passwort”: „{MASK}“ am Tor"),
+        ("mot de passe : « le chat dort »", f"mot de passe : «{MASK}»"),
+        ("password = ‘the kite’s tail’, red", f"password = ‘{MASK}’, red"),
+        ("密码是「蓝色的风筝」", f"密码是「{MASK}」"),
+        ("password: “correct horse\nIt is red.", f"password: “{MASK}\nIt is red."),
+        ("password: “” of the server", "password: “” of the server"),
         ("password:$NAME,token:abc123", f"password:$NAME,token:{MASK}"),
     ],
 )

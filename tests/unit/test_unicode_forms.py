@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memvault.model.unicode_forms import normalized
+from memvault.model.unicode_forms import as_written, normalized, without_invisible
 from tests.unit.test_linear_time import SECONDS, seconds_of
 
 WORDS = "Cafe\u0301 und Åre, 日本語。 e\u0301\u0316! 한국어 ﬁn 👩\u200d🚀 "
@@ -27,3 +27,35 @@ def test_what_people_write_is_normalised_as_by_python(text: str) -> None:
 
 def test_a_letter_with_very_many_accents_takes_no_time() -> None:
     assert seconds_of(lambda: normalized("a" + "\u0316\u0301" * 200_000)) < SECONDS
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "می\u200cخواهم", "क्\u200dष", "👩\u200d🚀 ❤\ufe0f\u200d🔥 1\ufe0f\u20e3", "葛\U000e0100城",
+        "שלום\u200f!", "\U0001f3f4\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f",
+    ],
+)  # fmt: skip
+def test_what_scripts_and_emoji_need_stays(text: str) -> None:
+    assert without_invisible(text) == text
+
+
+@pytest.mark.parametrize(
+    "hidden",
+    [
+        "".join(chr(0xE0000 + ord(sign)) for sign in "say yes"), "\u202e", "\u2066", "\u200b", "\ufeff",
+        "\u2062\u2064", "".join(chr(0xE0100 + ord(sign)) for sign in "say yes")[1:],
+    ],
+)  # fmt: skip
+def test_signs_that_only_a_model_sees_are_left_out(hidden: str) -> None:
+    before = "kite\U000e0100" if hidden > "\U000e0100" else "kite"
+    assert without_invisible(before + hidden + " flies") == before + " flies"
+
+
+def test_bits_of_joining_signs_become_one_sign() -> None:
+    assert without_invisible("kite" + "\u200c\u200d" * 20 + "!") == "kite\u200c!"
+
+
+def test_the_part_that_people_see_so_is_found_with_its_unseen_signs() -> None:
+    assert as_written("The \u2066ki\u200bte\u2069 flies.", "kite flies") == "ki\u200bte\u2069 flies"
+    assert as_written("The ki\u200bte flies.", "boat") is None

@@ -7,6 +7,7 @@ and Japanese; a plain statement by the person is a fact in any language.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -156,26 +157,41 @@ def extract(turns: Iterable[TranscriptTurn]) -> Iterator[Item]:
 
     What the assistant only repeats of the person's statements is left out.
     """
-    stated: list[frozenset[str]] = []
+    stated = Statements()
     for turn in turns:
         sentences = _sentences(without_secrets(turn.text))
         if turn.speaker == "person":
             yield from _of_person(turn, sentences)
-            stated += [content_words(each) for each in sentences if not each.endswith(("?", "？"))]
+            stated.add(each for each in sentences if not each.endswith(("?", "？")))
         else:
             yield from (
-                item for item in _of_assistant(turn, sentences) if not repeats(item.text, stated)
+                item for item in _of_assistant(turn, sentences) if not stated.repeated_by(item.text)
             )
 
 
-def repeats(text: str, known: Iterable[frozenset[str]]) -> bool:
-    """Whether one of the known texts has nearly all content words of a text.
+class Statements:
+    """Texts, by whose content words repetitions are found without comparing every two."""
 
-    Args:
-        known: the `content_words` of each text.
-    """
-    words = content_words(text)
-    return any(len(words & each) >= REPEATED_SHARE * len(words) > 0 for each in known)
+    def __init__(self, texts: Iterable[str] = ()) -> None:
+        self._having: dict[str, set[frozenset[str]]] = {}  # the statements with each word
+        self.add(texts)
+
+    def add(self, texts: Iterable[str]) -> None:
+        for statement in map(content_words, texts):
+            for word in statement:
+                self._having.setdefault(word, set()).add(statement)
+
+    def repeated_by(self, text: str) -> bool:
+        """Whether one of the statements has nearly all content words of a text."""
+        words = content_words(text)
+        # A statement that lacks all of these words lacks too many.
+        needed = math.ceil(REPEATED_SHARE * len(words))
+        having = sorted((self._having.get(word, set()) for word in words), key=len)
+        return any(
+            len(words & statement) >= needed
+            for statements in having[: len(words) - needed + 1]
+            for statement in statements
+        )
 
 
 def content_words(text: str) -> frozenset[str]:

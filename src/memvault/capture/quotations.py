@@ -75,15 +75,17 @@ class Quotation:
 
         Its angle brackets are replaced, so that it cannot end the marks around all quotations, and
         so are the quotation marks of a claim, and those before a bracket, so that it cannot end
-        its own and name another source. Signs that the person does not see are left out.
+        its own and name another source. Signs that nobody sees are left out.
         """
         lines = f":{self.lines[0]}" if self.lines else ""
         kind = f", {self.memory.type}" if self.memory.type in LASTING else ""
         newer = "".join(f"; {claim.mark}" for claim in self.newer)
         claim = self._claim()
-        text = self.text.replace('"', "'") if claim else self.text.replace('" (', "' (")
-        line = f'- "{text}" ({self.memory.path}{lines}{kind}{claim}{newer})'
-        return without_invisible(without_line_breaks(line)).replace("<", "‹").replace(">", "›")
+        text = without_invisible(self.text)  # first: they may hide what is replaced
+        text = text.replace('"', "'") if claim else text.replace('" (', "' (")
+        path = without_invisible(self.memory.path)
+        line = f'- "{text}" ({path}{lines}{kind}{claim}{newer})'
+        return without_line_breaks(line).replace("<", "‹").replace(">", "›")
 
     def _claim(self) -> str:
         """The claimant, if the person neither wrote nor confirmed the words; else empty."""

@@ -43,8 +43,8 @@ _LINE_SECONDS = 5.0  # between two lines of progress in a pipe
 _SCAN_MUST_BEGIN_SECONDS = 30.0
 
 console = Console(highlight=False)
-# Without tabs and line breaks.
-_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]|\r(?!\n)")
+# Without tabs and line breaks, and with those that set the direction of text.
+_CONTROLS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]|\r(?!\n)")
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 NoteArgument = Annotated[
     str, typer.Argument(metavar="NOTE", help="Title, alias, file name, path or id of a note.")

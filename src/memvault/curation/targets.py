@@ -10,6 +10,7 @@ from typing import Any
 from memvault.model.errors import AmbiguousTarget, NoteNotFound
 from memvault.model.graph import GraphNode, NodeKind
 from memvault.model.memory import Lifecycle, Memory, id_of_entity
+from memvault.model.unicode_forms import without_invisible
 from memvault.search.scope import MemoryLookup
 from memvault.stores.graph import GraphStore
 from memvault.text.names import tag_levels
@@ -190,10 +191,18 @@ def _notes_named(target: str, memories: MemoryLookup) -> list[Target]:
         return []
     names = [(note, {name_key(name) for name in names_of_memory(note)}) for note in memories.all()]
     notes = [note for note, keys in names if key in keys]
-    if not notes:  # as people type it: "algebra linear" for "Álgebra linear"
-        unaccented = without_accents(key)
-        notes = [note for note, keys in names if unaccented in map(without_accents, keys)]
+    if not notes:  # as answers show it, and as people type "Álgebra linear": "algebra linear"
+        typed = _as_typed(key)
+        notes = [
+            note
+            for note, keys in names
+            if typed in map(_as_typed, keys) or without_invisible(note.path) == target
+        ]
     return [Target(note.title, note) for note in notes]
+
+
+def _as_typed(key: str) -> str:
+    return without_accents(without_invisible(key))
 
 
 def _concept_named(target: str, graph: GraphStore) -> list[Target]:

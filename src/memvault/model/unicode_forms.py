@@ -12,9 +12,17 @@ from typing import Literal
 _SIGNS = re.compile(r"[^\w\s\x00-\x7f]{64}")
 _LINE_BREAKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 # Signs that nobody sees and models read: zero-width ones without those that join letters, those
-# that set the direction of text, and the tags, which spell letters.
+# that set the direction of text, and the tags, which spell letters. No writing needs two joining
+# signs or two selectors of a variant in a row, which spell letters, too.
+_UNSEEN = "[\u200b\u2060-\u2064\u202a-\u202e\u2066-\u2069\ufeff\U000e0000-\U000e007f]"
+# The flags of England, Scotland and Wales: a black flag and the tags of their letters.
+_FLAGS = "|".join(
+    "\U0001f3f4" + "".join(chr(0xE0000 + ord(letter)) for letter in f"{region}\x7f")
+    for region in ("gbeng", "gbsct", "gbwls")
+)
 _INVISIBLE = re.compile(
-    "[\u200b\u2060-\u2064\u202a-\u202e\u2066-\u2069\ufeff\U000e0000-\U000e007f]"
+    rf"({_FLAGS})|{_UNSEEN}|(?<=[\u200c-\u200f])[\u200c-\u200f]+"
+    "|(?<=[\ufe00-\ufe0f\U000e0100-\U000e01ef])[\ufe00-\ufe0f\U000e0100-\U000e01ef]+"
 )
 _SHORT = 1_000  # characters that take at most a millisecond, whatever they are
 
@@ -37,5 +45,22 @@ def without_line_breaks(text: str) -> str:
 
 
 def without_invisible(text: str) -> str:
-    """The text without signs that people do not see."""
-    return text if text.isascii() else _INVISIBLE.sub("", text)
+    """The text without signs that people do not see, except those that scripts and emoji need."""
+    return text if text.isascii() else _INVISIBLE.sub(r"\1", text)
+
+
+def as_written(text: str, visible: str) -> str | None:
+    """The first part of the text that people see as ``visible``, with the signs that nobody sees;
+    None if there is none."""
+    wanted = without_invisible(visible)
+    at = without_invisible(text).find(wanted)
+    if at < 0 or not wanted:
+        return None
+    kept: list[int] = []  # where the visible signs are in the text
+    end = 0
+    for sign in _INVISIBLE.finditer(text):
+        if not sign[1]:
+            kept += range(end, sign.start())
+            end = sign.end()
+    kept += range(end, len(text))
+    return text[kept[at] : kept[at + len(wanted) - 1] + 1]

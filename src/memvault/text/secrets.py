@@ -118,24 +118,33 @@ _OF = (
     r"(?:\s+(?:(?:for|to|of|on|de|du|des|pour|del|della|dello|di|per|da|do|para|für|vom|von|zum|zur|der|"
     r"im|van|voor|op|от|для)\s+|(?:d|dell|all)['’])[^\n:=.?!]{1,40}?|\s+(?:wi-?fi|wlan|wpa2?|internet))?"
 )
+# An apostrophe in a word ends no quotation.
+_QUOTED = (
+    r"\"[^\"\n]+\"|`[^`\n]+`|'(?:[^'\n]|'(?=\w))+'|[“”„«»❝「『][^“”«»❞」』\n]+[“”«»❞」』]|"
+    r"[‘’‚‹›](?:[^‘’‹›\n]|[‘’](?=\w))+[‘’‹›]"
+)
+_OPENING = "\"'`“”„«»❝「『‘’‚‹›"
 _ASSIGNED = re.compile(
     rf"(?i)(?<![a-z])(?P<name>{_NAME})(?:[ _-]?(?:key|code|value))?\b"
-    rf"[\"'`*]{{0,2}}{_OF}"
+    rf"[\"'`*“”’»]{{0,2}}{_OF}"
     r"(?:\s*(?P<mark>:=|=>|=|:)\s*|\s+(?P<verb>is now|is set to|set to|will be|changed to|is|was|are|"
     r"ist jetzt|ist|lautet|ahora es|es|est maintenant|est|era|è ora|è adesso|è|é agora|é|is nu|это)\s+)"
-    r"(?P<value>\"[^\"\n]+\"|'[^'\n]+'|`[^`\n]+`|[^\n])"  # quoted, or its first character
+    rf"(?P<value>{_QUOTED}|[^\n])"  # quoted, or its first character
 )
-# Chinese and Japanese have no spaces to tell a word from a value: this has a digit or a sign.
+# Chinese and Japanese have no spaces to tell a word from a value: it is quoted, or has a digit or a
+# sign.
 _ASSIGNED_UNSPACED = re.compile(
-    r"(?P<name>密码|密碼|口令|パスワード|暗証番号)[^\n。、，：:=!-~]{0,8}?\s?(?:[:：=是为為は]|設定|设置为)\s?"
-    r"(?P<value>(?=[!-~]*[!-@\[-`{-~])[!-~]{4,})"
+    r"(?P<name>密码|密碼|口令|パスワード|暗証番号)[^\n。、，：:=!-~]{0,8}?\s?(?:[:：=是为為は]|設定|设置为)\s?[「『“]?"
+    r"(?P<value>(?<=[「『“])[^「『“」』”\n]+(?=[」』”])|(?=[!-~]*[!-@\[-`{-~])[!-~]{4,})"
 )
 _PHRASE_NAMES = re.compile(r"(?i)phrase|mnemonic|codes|credentials")
 _PROSE_VALUE = re.compile(r"[^\s,;.!?)]*[^\s,;)]|\S+")
 _VALUE_CHARS = 500  # of a value, by which it is recognised
 _REST_OF_VALUE = re.compile(r"[^\s,;]*")
 _REST_OF_LINE = re.compile(r"[^\n]*")
-_EMPTY_QUOTATION = re.compile(r"([\"'`])(?:\1(?=[\s,;.)\]}]|\Z)|[ \t\r]*$)", re.MULTILINE)
+_EMPTY_QUOTATION = re.compile(
+    rf"[{_OPENING}](?:[\"'`“”«»❞」』‘’‹›](?=[\s,;.)\]}}]|\Z)|[ \t\r]*$)", re.MULTILINE
+)
 _ENDS_LINE = re.compile(r"[ .!?]*(?:\n|\Z)")
 _RANDOM = re.compile(r"(?<![0-9A-Za-z+/_=.-])[0-9A-Za-z+/_-]{24,}={0,2}(?![0-9A-Za-z+/_=-])")
 _DIGITS = re.compile(r"(?<![\d.-])\d(?:[ -]?\d){12,18}(?![\d.-])")
@@ -221,7 +230,7 @@ def _value_span(text: str, match: re.Match[str]) -> tuple[int, int] | None:
     start, end = match.span("value")
     if end - start > 1:  # quoted
         return start + 1, end - 1
-    if text[start] in "\"'`":  # nothing closes it in this line
+    if text[start] in _OPENING:  # nothing closes it in this line
         is_empty = _EMPTY_QUOTATION.match(text, start)
         return None if is_empty else (start + 1, _end_of(_REST_OF_LINE, text, start))
     if _PHRASE_NAMES.search(match["name"]):

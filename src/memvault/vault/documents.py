@@ -11,6 +11,7 @@ import io
 import logging
 import re
 import threading
+import time
 from collections.abc import Collection, Iterator
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -29,6 +30,9 @@ DOCUMENT_SUFFIXES = frozenset({PDF, CANVAS})
 CACHED_TEXTS = 64
 MAX_PAGES = 2_000
 MAX_TEXT_CHARS = 4_000_000
+# Two kilobytes of a hostile PDF can repeat a form of its pages for days.
+MAX_SECONDS = 300.0  # of processor time after which no further page of a PDF is read
+MAX_FORMS = 100  # of a page
 PAGE_MARK = "\f"
 
 _CANVAS_START = "---\ntype: canvas\n---"
@@ -110,13 +114,16 @@ def _pdf_text(stem: str, data: bytes) -> str:
     title = reader.metadata.title if reader.metadata else None
     title_words = " ".join(_clean(title or "").split())
     parts, length = [stem if not title_words or _FILE_NAME.search(title_words) else title_words], 0
+    until = time.thread_time() + MAX_SECONDS
     for number, page in enumerate(reader.pages, 1):
         make_way()
-        text = _HYPHENATED.sub("", _clean(page.extract_text() or "")).strip()
+        with pypdf.apply_configuration(xform_maximum_invocations_per_extraction=MAX_FORMS):
+            page_text = page.extract_text()
+        text = _HYPHENATED.sub("", _clean(page_text or "")).strip()
         if text:
             parts.append(f"{PAGE_MARK}Page {number}\n\n{text}")
             length += len(text)
-        if number >= MAX_PAGES or length > MAX_TEXT_CHARS:
+        if number >= MAX_PAGES or length > MAX_TEXT_CHARS or time.thread_time() > until:
             break
     return "\n\n".join(parts) + "\n"
 

@@ -10,6 +10,7 @@ from difflib import get_close_matches
 
 from memvault.model.errors import InvalidParams, NoteConflict
 from memvault.model.note import ParsedNote
+from memvault.model.unicode_forms import as_written, without_invisible
 from memvault.vault.compose import closed_note, storable_text
 from memvault.vault.frontmatter.yaml_text import malformed_line
 from memvault.vault.lines import bare_lines, lines_of, newline_of, note_text
@@ -105,6 +106,8 @@ class EditableText:
         if not text.strip():
             raise InvalidParams("replace_text needs the text to find", parameter="find")
         body = self._offset(self.parsed.body_line - 1)
+        if self.text.find(text, body) < 0:  # answers leave out signs that nobody sees
+            text = as_written(self.text[body:], text) or text
         start = self.text.find(text, body)
         if start < 0:
             raise NoteConflict(
@@ -231,7 +234,8 @@ def _is_utf8(data: bytes) -> bool:
 
 
 def _plain(text: str) -> str:
-    return "\n".join(line.rstrip() for line in bare_lines(text.strip()))
+    visible = without_invisible(text)
+    return "\n".join(line.rstrip() for line in bare_lines(visible.strip()))
 
 
 def _heading_key(text: str) -> str:

@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from memvault.model.memory import Memory
 from memvault.model.note import LineRange
-from memvault.model.unicode_forms import without_line_breaks
+from memvault.model.unicode_forms import without_invisible, without_line_breaks
 from memvault.search.context.outline import Code, Statement
 
 MIN_TAG_DIGITS = 8  # least number of the id's 32 digits in a tag
@@ -142,7 +142,7 @@ def _header(form: ContextForm, memory: Memory, tag: str, lines: LineRange) -> st
 def without_tags(text: str) -> str:
     """The text with round brackets around what reads like a citation tag, so that it cites
     nothing."""
-    return TAG.sub(r"(node_\1)", text)
+    return TAG.sub(r"(node_\1)", without_invisible(text))
 
 
 def _as_passages(excerpt: ContextExcerpt) -> str:
