@@ -6,32 +6,29 @@ keeps the id of its first path, so that what is known of it stays known.
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from memvault.curation.changes.journal_decoder import JournalPhase, intended
 from memvault.curation.changes.staging import is_in_trash
 from memvault.model.change import Change
 from memvault.model.memory import id_of_path
 from memvault.vault.journal import Journal, JournalEntry
+from memvault.vault.journal_reader import JournalReader
 
 
-class MovedPaths:
+class MovedPaths(JournalReader):
     """The earlier paths of each moved note; each call first reads new entries. Thread-safe."""
 
     def __init__(self, journal: Journal) -> None:
-        self._journal = journal
-        self._marks: dict[str, int] = {}
+        super().__init__(journal)
         self._begun: dict[str, Change] = {}  # changes that move files, by their hashes
         self._done: set[str] = set()  # hashes of all completed changes
         self._former: dict[str, tuple[str, ...]] = {}
         self._ids: dict[str, str] = {}
-        self._lock = threading.Lock()
 
     def former(self, path: str) -> tuple[str, ...]:
         """The paths that the note at this path had before, the first one first."""
-        with self._lock:
-            self._refresh()
+        with self._current():
             return self._former.get(path, ())
 
     def inherited_id(self, path: str) -> str:
@@ -40,18 +37,14 @@ class MovedPaths:
 
     def inherited_ids(self) -> Mapping[str, str]:
         """The id of its first path for the path of each moved note."""
-        with self._lock:
-            self._refresh()
+        with self._current():
             return self._ids
 
     def id_at(self, path: str) -> str:
         """The id of a note at this path whose frontmatter states none."""
         return self.inherited_id(path) or id_of_path(path)
 
-    def _refresh(self) -> None:
-        entries, self._marks = self._journal.entries_after(self._marks)
-        if not entries:
-            return
+    def _take(self, entries: Sequence[JournalEntry]) -> None:
         former_counts = len(self._begun), len(self._done & self._begun.keys())
         for entry in entries:
             if entry.kind == JournalPhase.DONE:
