@@ -16,6 +16,7 @@ from memvault.consolidation.dreams.record import (
     DiscoveryKind,
     PhaseReport,
 )
+from memvault.consolidation.rewards import Use
 from memvault.model.errors import MemvaultError
 from memvault.model.graph import EdgeOrigin
 from memvault.model.memory import Lifecycle, Memory, MemoryOf
@@ -26,15 +27,6 @@ logger = logging.getLogger(__name__)
 
 class TimeOver(Exception):
     """The time of a phase is over; its findings so far are kept."""
-
-
-@dataclass(frozen=True, slots=True)
-class WalkedChain:
-    """A path of nodes that was walked, how often, and with what reward."""
-
-    nodes: tuple[str, ...]
-    times: int
-    reward: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +46,7 @@ class Phase(ABC):
         memory_of: gives the indexed memory with an id.
         recent: gives the ids of up to n memories, the latest used or written first.
         together: pairs of memories that were used together.
-        chains: chains of nodes that led to memories.
+        chains: chains of nodes that led to memories, with their use.
         strengths: gives the strengths that dreams added to a memory's relations, by other memory.
         utility: gives the sum of a memory's rewards; negative if penalties prevail.
         key_sentences: gives the most central sentences of some notes.
@@ -73,7 +65,7 @@ class Phase(ABC):
     memory_of: MemoryOf
     recent: Callable[[int], Sequence[str]]
     together: Sequence[tuple[str, str]]
-    chains: Sequence[WalkedChain]
+    chains: Sequence[tuple[tuple[str, ...], Use]]
     strengths: Callable[[str], Mapping[str, float]]
     utility: Callable[[str], float]
     key_sentences: Callable[[Sequence[Memory], int], Sequence[CitedSentence]]
