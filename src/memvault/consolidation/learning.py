@@ -23,7 +23,7 @@ from types import MappingProxyType
 from typing import Any
 
 from filelock import FileLock
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from memvault.consolidation.rewards import LearnedState, Reward, Signal, Use
 from memvault.model.change import SYSTEM
@@ -51,9 +51,6 @@ class _Checkpoint(BaseModel):
     marks: dict[str, int]
     numbers: dict[str, int]
     state: LearnedState
-
-
-_CHECKPOINT = TypeAdapter(_Checkpoint)
 
 
 class Learning:
@@ -219,7 +216,7 @@ class Learning:
     def _load_checkpoint(self) -> None:
         with suppress(MemvaultError, ValidationError):  # then all files are read from the start
             data = self._keyvalue().get(NAMESPACE, self._device) if self._keyvalue else None
-            checkpoint = _CHECKPOINT.validate_json(data) if data else None
+            checkpoint = _Checkpoint.model_validate_json(data) if data else None
             if checkpoint is not None and checkpoint.format == FORMAT:
                 self._marks, self._numbers = checkpoint.marks, checkpoint.numbers
                 self.state = checkpoint.state
@@ -243,7 +240,8 @@ class Learning:
             checkpoint = _Checkpoint(
                 format=FORMAT, marks=self._marks, numbers=self._numbers, state=self.state
             )
-            self._keyvalue().put(NAMESPACE, self._device, _CHECKPOINT.dump_json(checkpoint))
+            data = checkpoint.model_dump_json().encode()
+            self._keyvalue().put(NAMESPACE, self._device, data)
             self._since_checkpoint = 0
 
     def close(self) -> None:

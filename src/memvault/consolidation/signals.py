@@ -42,7 +42,6 @@ class _Answer:
 
     question: str
     routes: dict[str, tuple[str, ...]]
-    read: set[str] = field(default_factory=set)
 
 
 @dataclass(slots=True)
