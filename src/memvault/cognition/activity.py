@@ -276,13 +276,9 @@ class Activity:
 
     def _load(self, keyvalue: KeyValueStore) -> None:
         for id, value in keyvalue.items(NAMESPACE):
-            try:
-                self._records[id] = ACTIVITY_FORMAT.read(MemoryActivity, value, id)
-            except UnknownFormat as error:
-                logger.error("%s", error.message)
-                self._foreign[id] = value
-            except SerializationFailed as error:
-                logger.error("activity of %s is lost: %s", id, error.message)
+            record = self._decoded(id, value)
+            if record is not None and record != UNUSED:
+                self._records[id] = record
 
     def _fill(self) -> None:
         """Fill the store from the journal, and mark it as filled."""
