@@ -163,9 +163,7 @@ class ManifestKeeper:
         if before is not None:
             return before.decode("utf-8", "replace")
         concepts = self.concepts()
-        return write_manifest(
-            "", concepts, state_name(map(WrittenConcept.from_concept, concepts.values()))
-        )
+        return write_manifest("", concepts, state_name(concepts.values()))
 
     def preview(self) -> ManifestPreview:
         """The changes that a person's edits would make, note by note and line by line.
@@ -246,10 +244,8 @@ class ManifestKeeper:
         if former is not None and not faults(lines):
             waiting = withheld_concepts(former, _listed(lines))
             waiting = {key: concept for key, concept in waiting.items() if key in concepts}
-        listed = {
-            key: WrittenConcept.from_concept(concept) for key, concept in concepts.items()
-        } | waiting
-        name = save_concepts(self._vault, listed.values(), [state] if state else [])
+        listed = {**concepts, **waiting}.values()
+        name = save_concepts(self._vault, listed, [state] if state else [])
         written = write_manifest(
             text, concepts, name, withheld=waiting, is_gone=lambda key: key in (former or {})
         )
@@ -358,11 +354,7 @@ class ManifestKeeper:
         indexed = self._indexed()
         remaining = concepts_of(indexed.notes.memories.all(), indexed.edges, removed)
         state = _state_of(lines)
-        name = save_concepts(
-            self._vault,
-            [WrittenConcept.from_concept(concept) for concept in remaining.values()],
-            [state],
-        )
+        name = save_concepts(self._vault, remaining.values(), [state])
         text = write_manifest(
             _text(staging.read(MANIFEST)),
             remaining,
