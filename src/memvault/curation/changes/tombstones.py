@@ -136,13 +136,9 @@ class Tombstones:
 
     def _apply_change(self, entry: JournalEntry) -> None:
         for data in entry.data.get("forgot", ()):
-            try:
-                tombstone = Tombstone.model_validate(data)
-            except ValidationError:
-                logger.warning("the journal entry %s cannot be read", entry.id)
-                continue
-            self._tombstones[tombstone.reversal_hash] = tombstone
-            self._reach(tombstone.reversal_hash, _State.FORGOTTEN)
+            if (tombstone := _decoded(data, entry)) is not None:
+                self._tombstones[tombstone.reversal_hash] = tombstone
+                self._reach(tombstone.reversal_hash, _State.FORGOTTEN)
         for key in entry.data.get("restored", ()):
             self._reach(str(key), _State.RESTORED)
 
@@ -158,10 +154,8 @@ class Tombstones:
         kind = TrashEntry(entry.kind)
         key = str(entry.data.get("reversal_hash", ""))
         if kind in (TrashEntry.FORGETTING, TrashEntry.FORGOTTEN):
-            try:
-                tombstone = Tombstone.model_validate(entry.data)
-            except ValidationError:  # edited by hand; an unreadable tombstone cannot be restored
-                logger.warning("the journal entry %s cannot be read", entry.id)
+            tombstone = _decoded(entry.data, entry)
+            if tombstone is None:
                 return
             if kind is TrashEntry.FORGOTTEN or key not in self._tombstones:
                 self._tombstones[key] = tombstone
@@ -185,6 +179,15 @@ class Tombstones:
 
     def _is(self, key: str, state: _State) -> bool:
         return key in self._tombstones and self._states.get(key) is state
+
+
+def _decoded(data: object, entry: JournalEntry) -> Tombstone | None:
+    """The tombstone in an entry; None if somebody edited it, so that it cannot be restored."""
+    try:
+        return Tombstone.model_validate(data)
+    except ValidationError:
+        logger.warning("the journal entry %s cannot be read", entry.id)
+        return None
 
 
 def _name_keys(tombstone: Tombstone) -> set[str]:
