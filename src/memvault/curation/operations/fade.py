@@ -84,12 +84,12 @@ def stage_fading(staging: Staging, faded: FadedText, last: Change | None) -> str
     if len(text) >= len(data):
         raise InvalidParams(f"{path} is too short to fade", path=path)
     if last is None:
-        staging.archive(data)
+        staging.archives.append(data)
     staging.write(path, text)
-    staging.add_memo({
+    staging.memo |= {
         ORIGINAL: original, KEYS: " ".join(keys), SINCE: faded.since.isoformat(),
         BODY: content_hash(body_of(text)),
-    })  # fmt: skip
+    }  # fmt: skip
     return path
 
 

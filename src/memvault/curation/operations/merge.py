@@ -80,7 +80,7 @@ def stage_merge(
     """
     merged = _checked_sources(sources, target)
     merged_from = tuple(key for source in merged for key in source.node_ids)
-    staging.add_merged(merged_from)
+    staging.merged_from.extend(merged_from)
     if target.note is None:
         _join_concepts(staging, merged, target)
         return MergeResult(target.node_ids, None, merged_from, ())
@@ -114,7 +114,7 @@ def _join_concepts(staging: Staging, merged: Sequence[Target], target: Target) -
     node = target.nodes[0]
     names = tuple(source.name for source in merged)
     ids = {key for source in merged for key in source.node_ids} | concept_ids(names)
-    staging.add_fact(
+    staging.facts.append(
         Fact(
             kind=FactKind.JOINED,
             node_ids=tuple(sorted(ids - {node.id})),

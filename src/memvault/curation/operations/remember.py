@@ -125,7 +125,7 @@ def _stage(
         embed = PurePosixPath(attachment).name
         note = compose_note(properties, _body(draft, embed, related_to))
     if draft.is_fetched:
-        staging.add_memo({WEB: "true"})
+        staging.memo[WEB] = "true"
     return Stored(staging.create_note(folder, name, note), title, properties["id"])
 
 
