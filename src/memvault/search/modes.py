@@ -55,8 +55,8 @@ def centrality(vectors: Floats32) -> Floats32:
         vectors: (n, dim), normalised.
     """
     centroid = vectors.mean(axis=0)
-    cosines = vectors @ (centroid / (float(np.linalg.norm(centroid)) or 1.0))
-    return np.clip(cosines, 0.0, 1.0)
+    central: Floats32 = vectors @ (centroid / (float(np.linalg.norm(centroid)) or 1.0))
+    return central.clip(0.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)
