@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from memvault.model.change import SYSTEM, Actor
-from memvault.model.errors import NoteNotFound
+from memvault.model.errors import NoteNotFound, NoteQuarantined
 from memvault.vault.journal import Journal, JournalEntry
 from memvault.vault.journal_reader import JournalReader
 
@@ -32,6 +32,15 @@ class QuarantinedText:
     evidence: tuple[str, ...]
     whole: bool
     at: datetime
+
+
+def quarantined_note(path: str, kinds: Iterable[str]) -> NoteQuarantined:
+    """The error for a note that is held as a whole."""
+    return NoteQuarantined(
+        f"{path} is in quarantine: it contains what looks like orders to an AI model "
+        f"({', '.join(kinds)}). The person can release it on the Curate page.",
+        path=path,
+    )
 
 
 class Quarantine(JournalReader):
