@@ -6,6 +6,7 @@ A section is the text below a heading, up to the next heading of the same or a h
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from difflib import get_close_matches
 
 from memvault.model.errors import InvalidParams, NoteConflict
@@ -192,13 +193,7 @@ class EditableText:
 
     def _title_end(self) -> int:
         """The number of lines of the frontmatter and of the title below it, if there is one."""
-        first = self.parsed.headings[0] if self.parsed.headings else None
-        body = self.parsed.body_line - 1
-        if first is None or first.level != 1:
-            return body
-        is_first = not any(line.strip() for line in self.lines[body : first.line - 1])
-        is_atx = self.lines[first.line - 1].lstrip().startswith("#")
-        return first.line if is_first and is_atx else body
+        return title_line(self.parsed, self.lines) or self.parsed.body_line - 1
 
     def _offset(self, line: int) -> int:
         return sum(map(len, self.lines[:line]))
@@ -220,6 +215,15 @@ class EditableText:
     def _nearest_lines(self, text: str) -> list[str]:
         lines = [line.strip() for line in self.lines[self.parsed.body_line - 1 :] if line.strip()]
         return get_close_matches(text.strip().split(self.newline)[0], lines, 3, cutoff=0.4)
+
+
+def title_line(note: ParsedNote, lines: Sequence[str]) -> int | None:
+    """The line of the heading ``# …`` that begins the body, counted from 1; None without one."""
+    first = note.headings[0] if note.headings else None
+    if first is None or first.level != 1:
+        return None
+    is_first = not any(line.strip() for line in lines[note.body_line - 1 : first.line - 1])
+    return first.line if is_first and lines[first.line - 1].lstrip().startswith("#") else None
 
 
 def _is_utf8(data: bytes) -> bool:

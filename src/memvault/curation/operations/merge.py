@@ -15,6 +15,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from memvault.curation.changes.staging import Staging
+from memvault.curation.operations.editable_text import title_line
 from memvault.curation.operations.properties import property_of, set_property, spelling
 from memvault.curation.operations.relink import attached_files, relink
 from memvault.curation.targets import Target, concept_ids, names_of_memory
@@ -317,12 +318,9 @@ def _headings(notes: Sequence[Memory]) -> dict[str, str]:
 
 def _leading_title(note: ParsedNote, text: str) -> int | None:
     """The line of a leading heading that only repeats the title; None without one."""
-    if not note.headings or note.headings[0].level != 1 or note.headings[0].text != note.title:
+    if not note.headings or note.headings[0].text != note.title:
         return None
-    line = note.headings[0].line
-    before = lines_of(text)[note.body_line - 1 : line - 1]
-    is_first = not any(line.strip() for line in before)
-    return line if is_first and lines_of(text)[line - 1].lstrip().startswith("#") else None
+    return title_line(note, lines_of(text))
 
 
 def _listed(values: Mapping[str, Any], key: str) -> list[str]:
