@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Iterable
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from enum import IntEnum
 from pathlib import PurePosixPath
@@ -218,20 +219,14 @@ def tombstones_of(
         kept_until = moment if forgetting.permanent else moment + RETENTION
         own_hash = reversal_hash("forgotten", moment, forgetting.path or forgetting.name, content)
         return Tombstone(
+            **asdict(forgetting),
             reversal_hash=key if shares_hash else own_hash,
-            name=forgetting.name,
-            kind=forgetting.kind,
-            node_ids=forgetting.node_ids,
-            path=forgetting.path,
             trash_path=edit.moved_to if edit else None,
             content_hash=content,
-            hidden=forgetting.hidden,
             forgotten_at=moment,
             restorable_until=kept_until if forgetting.path else None,
-            permanent=forgetting.permanent,
             reason=why.reason,
             rationale=why.rationale,
-            repeats=forgetting.repeats,
         )
 
     return tuple(map(tombstone, plan.forgets))
