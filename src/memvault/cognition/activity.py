@@ -32,10 +32,6 @@ MEMORIES_PER_ENTRY = 1_000
 UNUSED = MemoryActivity()
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
 class Activity:
     """The use of a vault's memories; one instance per vault and process. Thread-safe.
 
@@ -44,7 +40,10 @@ class Activity:
     """
 
     def __init__(
-        self, keyvalue: KeyValueStore, journal: Journal, clock: Callable[[], datetime] = _now
+        self,
+        keyvalue: KeyValueStore,
+        journal: Journal,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._journal = journal
         self._clock = clock

@@ -182,7 +182,8 @@ class History(JournalReader):
             if version in (file.before, file.after)
             for place in file.paths
         }
-        return next((data for data in map(self._read, sorted(places)) if _is(data, version)), None)
+        current = map(self._read, sorted(places))
+        return next((data for data in current if content_hash(data) == version), None)
 
     def _read(self, path: str) -> bytes:
         try:
@@ -290,10 +291,6 @@ def _packs(changes: Collection[Change]) -> dict[str, list[str]]:
             if version is not None:
                 packs[version].append(change.reversal_hash)
     return packs
-
-
-def _is(data: bytes, version: str) -> bool:
-    return content_hash(data) == version
 
 
 def merged_concepts(facts: Iterable[Fact]) -> dict[str, GraphNode]:

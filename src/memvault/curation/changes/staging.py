@@ -71,10 +71,6 @@ class Staging:
     def exists(self, path: str) -> bool:
         return self._staged_bytes(path) is not None
 
-    def is_file(self, path: str) -> bool:
-        """Whether the vault has this file, be it a note or not."""
-        return self.vault.is_taken(path)
-
     def write(self, path: str, data: bytes) -> None:
         """Replace the bytes of a note.
 
