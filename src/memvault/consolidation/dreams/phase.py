@@ -96,12 +96,18 @@ class Phase(ABC):
         ends: tuple[Memory, Memory],
         reason: str,
         sentences: tuple[list[CitedSentence], list[CitedSentence]] = ([], []),
+        about: str | None = None,
     ) -> Discovery:
-        """Propose a link, with a sentence from each note: the given one, or its first."""
+        """Propose a link, with a sentence from each note.
+
+        That is the given one, else the first that names the node ``about``, else its first.
+        """
         evidence = [
             sentence
             for memory, chosen in zip(ends, sentences, strict=True)
-            for sentence in chosen or self.first_sentence(memory)
+            for sentence in chosen
+            or self._sentences_naming(memory, about)
+            or self.first_sentence(memory)
         ]
         return Discovery(
             kind=kind,
@@ -115,7 +121,7 @@ class Phase(ABC):
         lead = self.lead(memory)
         return [lead] if lead is not None else []
 
-    def sentences_naming(self, memory: Memory, about: str | None) -> list[CitedSentence]:
+    def _sentences_naming(self, memory: Memory, about: str | None) -> list[CitedSentence]:
         """The first sentence of a note that names a node, in a list; empty if there is none."""
         for edge in self.view.stated_by(memory.id):
             is_about = edge.target == about and edge.origin is not EdgeOrigin.FRONTMATTER
