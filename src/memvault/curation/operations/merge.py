@@ -30,7 +30,7 @@ from memvault.text.words import name_key
 from memvault.vault.compose import appended, closed, fenced, frontmatter
 from memvault.vault.frontmatter.properties import UNDERSTOOD, as_text
 from memvault.vault.lines import lines_of, newline_of, note_text
-from memvault.vault.links import LinkIndex, keys_of
+from memvault.vault.links import LinkIndex, keys_of, without_suffix
 from memvault.vault.parse import frontmatter_of, parse_note
 from memvault.vault.rewrite_links import NewTarget, WrittenLink, rewrite_links
 
@@ -194,7 +194,7 @@ class _Merging:
         stem = PurePosixPath(path).stem
         if self._index.links.resolve(stem, source) == path:
             return stem
-        return path.removesuffix(".md").removesuffix(".markdown")
+        return without_suffix(path)
 
     def _properties(self, parsed: Iterable[ParsedNote], names: Sequence[str]) -> None:
         survivor_names = {name_key(name) for name in names_of_memory(self._survivor)}
