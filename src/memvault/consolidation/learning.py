@@ -104,21 +104,17 @@ class Learning:
         Raises StorageError: they cannot be written, and stay queued for the next call.
         """
         with self._flushing:
-            self._flush()
-
-    def _flush(self) -> None:
-        with self._lock:
-            signals, self._waiting = self._waiting, []
-        done = 0
-        try:
-            while done < len(signals):
-                batch = signals[done : done + SIGNALS_PER_ENTRY]
-                rows = [signal.model_dump(mode="json", exclude_defaults=True) for signal in batch]
-                self._append(LEARNED, SYSTEM, {"signals": rows})
-                done += len(batch)
-        finally:
             with self._lock:
-                self._waiting = signals[done:] + self._waiting
+                signals, self._waiting = self._waiting, []
+            try:
+                while signals:
+                    batch = signals[:SIGNALS_PER_ENTRY]
+                    rows = [each.model_dump(mode="json", exclude_defaults=True) for each in batch]
+                    self._append(LEARNED, SYSTEM, {"signals": rows})
+                    signals = signals[SIGNALS_PER_ENTRY:]
+            finally:
+                with self._lock:
+                    self._waiting = signals + self._waiting
 
     def reset(self, actor: Actor) -> str:
         """Forget everything that was learnt; returns the id of this reset."""
