@@ -58,8 +58,10 @@ class EditableText:
 
     def prepending(self, content: str, section: str | None) -> Replacement:
         """The replacement that adds the content below the heading of the section or the title."""
-        line = self._heading(section) if section is not None else self._title_end()
-        is_below_heading = line > self.parsed.body_line - 1
+        body = self.parsed.body_line - 1
+        title = title_line(self.parsed, self.lines)
+        line = self._heading(section) if section is not None else title or body
+        is_below_heading = line > body
         while is_below_heading and line < len(self.lines) and not self.lines[line].strip():
             line += 1
         at = self._offset(line)
@@ -190,10 +192,6 @@ class EditableText:
             f"{self.path} {problem} {section!r}; its headings are {', '.join(headings) or 'none'}",
             path=self.path, headings=headings,
         )  # fmt: skip
-
-    def _title_end(self) -> int:
-        """The number of lines of the frontmatter and of the title below it, if there is one."""
-        return title_line(self.parsed, self.lines) or self.parsed.body_line - 1
 
     def _offset(self, line: int) -> int:
         return sum(map(len, self.lines[:line]))
