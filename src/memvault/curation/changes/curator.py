@@ -105,7 +105,7 @@ class Curator:
         self._on_change = on_change
         self._lock = ChangeLock(vault)
         self.history = History(vault, journal, self._contents)
-        self.moved = MovedPaths(journal)
+        self.moved = MovedPaths(self.history)
         self._trash = Trash(
             vault, journal, self.forgotten, self.history, self._contents, clock=clock
         )

@@ -78,6 +78,11 @@ class History(JournalReader):
                     break
         return matching
 
+    def all(self) -> tuple[Change, ...]:
+        """Every change, newest first; the same object until the history changes."""
+        with self._current():
+            return self._changes
+
     def change(self, reversal_hash: str) -> Change:
         """The change with this hash; its first digits suffice.
 
@@ -121,11 +126,9 @@ class History(JournalReader):
 
     def lineage(self, node_id: str, depth: int, path: str | None = None) -> Sequence[Change]:
         """The newest changes of a memory, found by its id and by all paths of its note."""
-        with self._current():
-            changes = self._changes
         paths = {path} if path is not None else set()
         lineage: list[Change] = []
-        for change in changes:
+        for change in self.all():
             if node_id in (*change.node_ids, *change.merged_from) or paths & set(change.paths):
                 lineage.append(change)
                 paths |= {
@@ -137,11 +140,9 @@ class History(JournalReader):
 
     def facts(self) -> list[tuple[Change, Fact]]:
         """The facts about concepts without notes, oldest first, without the undone ones."""
-        with self._current():
-            changes = self._changes
         return [
             (change, fact)
-            for change in reversed(changes)
+            for change in reversed(self.all())
             if change.undone_by is None
             for fact in change.facts
         ]
@@ -192,8 +193,7 @@ class History(JournalReader):
             return b""
 
     def _older_than(self, before: str | None) -> Iterator[Change]:
-        with self._current():
-            changes = self._changes
+        changes = self.all()
         start = changes.index(self.change(before)) + 1 if before is not None else 0
         yield from changes[start:]
 
