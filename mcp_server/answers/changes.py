@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from mcp_server.answers.base import (
     Answer,
@@ -16,12 +16,9 @@ from mcp_server.answers.base import (
     read_from,
 )
 from memvault.curation.changes.change_text import description
-from memvault.curation.changes.curator import ChangeResult
-from memvault.curation.changes.undo import UndoResult
 from memvault.curation.manifest.reading import ManifestAction
 from memvault.model.change import Change
 from memvault.model.memory import JohariQuadrant, Lifecycle, UTLState
-from memvault.model.state import CognitivePulse
 
 MAX_PATHS = 100  # of a change
 MAX_LINES = 100  # of a preview or a conflict
@@ -44,19 +41,6 @@ class Operated(Answer):
     preview: bool
     lines: list[LineShape] | None = optional()
     reversal_hash: str | None = optional()
-
-
-def operated(
-    done: ChangeResult[Any] | UndoResult, pulse: CognitivePulse, *, preview: bool
-) -> dict[str, Any]:
-    """The fields of an `Operated` answer."""
-    lines = done.plan.lines_changed(MAX_LINES) if preview else None
-    return {
-        "preview": preview,
-        "lines": None if lines is None else [LineShape.of(line) for line in lines],
-        "reversal_hash": done.change.reversal_hash if done.change else None,
-        "pulse": pulse,
-    }
 
 
 class SetAnswer(Operated):

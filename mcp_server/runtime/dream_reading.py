@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memvault.consolidation.dreams.links import GoOn
-from memvault.consolidation.dreams.phase import FoundAnswer, Phase, WalkedChain
+from memvault.consolidation.dreams.phase import FoundAnswer, Phase
 from memvault.consolidation.dreams.record import CitedSentence, DreamRecord
 from memvault.curation.operations.brief import key_facts
 from memvault.curation.tasks.questions import open_questions
@@ -69,10 +69,7 @@ class DreamReading:
             memory_of=live.catalogue.by_id,
             recent=self._recent,
             together=[(first, second) for first, second, _ in learnt.together()],
-            chains=[
-                WalkedChain(nodes, use.times, use.utility(now.toordinal()))
-                for nodes, use in learnt.chains()
-            ],
+            chains=learnt.chains(),
             strengths=lambda key: record.strengths(key, now),
             utility=learnt.utility,
             key_sentences=self._key_sentences,

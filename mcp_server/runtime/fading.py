@@ -180,13 +180,11 @@ class FadingService:
             memory = record.memory
             if not may_fade(memory) or record.frontmatter_problem or record.warnings:
                 continue
-            aging = self._aging(record, last_fadings.get(memory.id), links=False)
-            earliest = next_fading(aging, settings)
-            if earliest is None or earliest.due > until or memory.path in quarantined:
-                continue
-            aging = self._aging(record, last_fadings.get(memory.id), links=True)
+            aging = self._aging(record, last_fadings.get(memory.id))
             fading = next_fading(aging, settings)
-            if fading is not None and fading.due <= until and self._can_fade(memory):
+            if fading is None or fading.due > until or memory.path in quarantined:
+                continue
+            if self._can_fade(memory):
                 fadings.append(fading)
         return fadings
 
@@ -203,14 +201,11 @@ class FadingService:
                     last_fadings.setdefault(key, change)
         return last_fadings
 
-    def _aging(self, record: NoteRecord, last: Change | None, *, links: bool) -> Aging:
-        memory = record.memory
-        saved = record.changed_at
-        counted = counted_from(last, memory, saved)
+    def _aging(self, record: NoteRecord, last: Change | None) -> Aging:
+        memory, saved = record.memory, record.changed_at
         last_read = self._container.activity.of(memory.id).last_accessed
-        return Aging(
-            memory, saved, last_read, self._permanent_links(memory) if links else 0, counted
-        )
+        counted = counted_from(last, memory, saved)
+        return Aging(memory, saved, last_read, self._permanent_links(memory), counted)
 
     def _permanent_links(self, memory: Memory) -> int:
         """The number of permanent notes that link to the memory."""

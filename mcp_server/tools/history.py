@@ -276,9 +276,7 @@ def _dream_entry(report: PhaseReport) -> LogEntry:
 
 
 def _log_entry(change: Change, action: Action, now: datetime) -> LogEntry:
-    in_time = (
-        all(tombstone.restorable(now) for tombstone in change.forgot) if change.forgot else True
-    )
+    in_time = all(tombstone.restorable(now) for tombstone in change.forgot)
     recoverable = change.undoable and change.undone_by is None and in_time
     is_forgotten = change.kind is ChangeKind.FORGOTTEN
     tool_name = "restore_concept" if is_forgotten else "undo_change"

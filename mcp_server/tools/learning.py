@@ -28,7 +28,7 @@ from mcp_server.runtime.learning_service import UNNAMED
 from mcp_server.tools.arguments import ADDS, FULL, READS, SessionId
 from mcp_server.tools.toolbox import Tools
 from memvault.consolidation.modulation import RewardSignal, RewardType, prediction_error
-from memvault.consolidation.steering import REASONS, RewardSums, advice_on, role_scores
+from memvault.consolidation.steering import REASONS, advice_on, reward_sums, role_scores
 from memvault.model.memory import (
     DEFAULT_IMPORTANCE,
     MAX_CLIENT_VARIANCE,
@@ -106,7 +106,7 @@ class LearningTools(Tools):
             cumulative_dopamine=sum(values),
             average_dopamine=fmean(values) if values else 0.0,
             rewards=len(values),
-            reward_breakdown=RewardBreakdown.of(RewardSums.of(rewards)),
+            reward_breakdown=RewardBreakdown(**reward_sums(rewards)),
             penalised=[
                 PenaltyShape(
                     at=reward.at, kind=reward.kind, reward=reward.value, why=REASONS[reward.kind],

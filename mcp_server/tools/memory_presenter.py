@@ -65,18 +65,13 @@ class MemoryPresenter:
         if gated:  # embedded text may be others' words
             return nodes
         is_in_project = allowed_in(without_filters(scope), container.live.catalogue.by_path)
-        embeds = [
-            []
-            if hit.withheld
-            else self._embeds.of(hit.memory, excerpt.text, excerpt.lines, is_in_project)
-            for hit, excerpt in zip(hits, excerpts, strict=True)
-        ]
-        return [
-            node.model_copy(update={"embedded": [EmbeddedShape.of(embed) for embed in of_node]})
-            if of_node
-            else node
-            for node, of_node in zip(nodes, embeds, strict=True)
-        ]
+        for at, (hit, excerpt) in enumerate(zip(hits, excerpts, strict=True)):
+            if hit.withheld:
+                continue
+            embeds = self._embeds.of(hit.memory, excerpt.text, excerpt.lines, is_in_project)
+            if embedded := [EmbeddedShape.of(embed) for embed in embeds]:
+                nodes[at] = nodes[at].model_copy(update={"embedded": embedded})
+        return nodes
 
     def insights(
         self,

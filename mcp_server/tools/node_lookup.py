@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from memvault.curation.quarantine import quarantined_note
 from memvault.curation.targets import raise_if_excluded, resolve, resolve_note
-from memvault.model.errors import NoteNotFound, NoteQuarantined, StorageError
+from memvault.model.errors import NoteNotFound, StorageError
 from memvault.model.memory import Memory
 from memvault.model.search import NodeRef
 from memvault.stores.graph_view import node_ref
@@ -93,9 +94,4 @@ class NodeLookup:
         """Raises NoteQuarantined: the note with this id or path is in quarantine."""
         for text in self._container().guarded.held_texts():
             if text.whole and name in (text.note_id, text.path):
-                raise NoteQuarantined(
-                    f"{text.path} is in quarantine: it contains what looks like orders to an AI "
-                    f"model ({', '.join(text.kinds)}). The person can release it on the Curate "
-                    "page.",
-                    path=text.path,
-                )
+                raise quarantined_note(text.path, text.kinds)

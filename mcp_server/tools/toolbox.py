@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence, Set
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
 
-from mcp_server.answers.changes import operated
+from mcp_server.answers.changes import MAX_LINES, LineShape
 from mcp_server.engine import ToolSet
 from mcp_server.engine.startup import Startup
 from mcp_server.middleware.call_keys import call_key
@@ -241,8 +241,14 @@ class Tools:
         self._box = box
 
     def _operated(self, done: ChangeResult[Any] | UndoResult, preview: bool) -> dict[str, Any]:
-        """The fields that answers about changes share."""
-        return operated(done, self._box.meter.of_vault(), preview=preview)
+        """The fields of an `Operated` answer."""
+        lines = done.plan.lines_changed(MAX_LINES) if preview else None
+        return {
+            "preview": preview,
+            "lines": None if lines is None else [LineShape.of(line) for line in lines],
+            "reversal_hash": done.change.reversal_hash if done.change else None,
+            "pulse": self._box.meter.of_vault(),
+        }
 
 
 def why_of(rationale: str, reason: str | None = None) -> Attribution:

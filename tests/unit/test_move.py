@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memvault.model.errors import InvalidParams, MemvaultError, NoteConflict, OutsideVault
+from memvault.model.memory import id_of_path
 from memvault.vault.links import LinkIndex
 from memvault.vault.parse import parse_note
 from tests.desk import WHY, Desk
@@ -242,3 +243,15 @@ def test_a_change_of_case_alone_is_a_move(desk: Desk):
     desk.write("Log.md", "[[ada]]\n")
     assert desk.move("ada.md", "Ada.md").result.path == "Ada.md"
     assert desk.tree() == {"Ada.md": b"Text.\n", "Log.md": b"[[ada]]\n"}
+
+
+def test_a_note_keeps_the_id_of_its_first_path_until_it_is_back_there(desk: Desk):
+    desk.write("Ada.md", "She plans the harbour.")
+    moved = desk.curator.moved
+    desk.move("Ada.md", "people/")
+    desk.move("people/Ada.md", "crew/")
+    assert moved.id_at("crew/Ada.md") == id_of_path("Ada.md")
+    assert moved.former("crew/Ada.md") == ("Ada.md", "people/Ada.md")
+    assert moved.former("people/Ada.md") == ()
+    desk.move("crew/Ada.md", "/")
+    assert moved.inherited_ids() == {}

@@ -32,10 +32,6 @@ MEMORIES_PER_ENTRY = 1_000
 UNUSED = MemoryActivity()
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
 class Activity:
     """The use of a vault's memories; one instance per vault and process. Thread-safe.
 
@@ -44,7 +40,10 @@ class Activity:
     """
 
     def __init__(
-        self, keyvalue: KeyValueStore, journal: Journal, clock: Callable[[], datetime] = _now
+        self,
+        keyvalue: KeyValueStore,
+        journal: Journal,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._journal = journal
         self._clock = clock
@@ -276,13 +275,9 @@ class Activity:
 
     def _load(self, keyvalue: KeyValueStore) -> None:
         for id, value in keyvalue.items(NAMESPACE):
-            try:
-                self._records[id] = ACTIVITY_FORMAT.read(MemoryActivity, value, id)
-            except UnknownFormat as error:
-                logger.error("%s", error.message)
-                self._foreign[id] = value
-            except SerializationFailed as error:
-                logger.error("activity of %s is lost: %s", id, error.message)
+            record = self._decoded(id, value)
+            if record is not None and record != UNUSED:
+                self._records[id] = record
 
     def _fill(self) -> None:
         """Fill the store from the journal, and mark it as filled."""

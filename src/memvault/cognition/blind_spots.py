@@ -49,7 +49,7 @@ def blind_spots(
     def importance(spot: BlindSpot) -> float:
         return index.importance(spot.first) + index.importance(spot.second)
 
-    unlinked = [spot for spot in spots.values() if is_far(spot) and not _is_linked(spot, view)]
+    unlinked = [spot for spot in spots.values() if is_far(spot) and not _is_linked(spot, index)]
     return nsmallest(
         MAX_PAIRS, unlinked, key=lambda spot: (-importance(spot), spot.first, spot.second)
     )
@@ -72,15 +72,9 @@ def _candidates(view: GraphView, go_on: Callable[[], None]) -> Iterator[BlindSpo
                     yield BlindSpot(first, second, shared)
 
 
-def _is_linked(spot: BlindSpot, view: GraphView) -> bool:
+def _is_linked(spot: BlindSpot, index: SimilarityIndex) -> bool:
     """Whether two notes are linked directly or through one node other than the shared one."""
-    neighbours = _neighbours(spot.first, view)
-    return spot.second in neighbours or bool(
-        neighbours & _neighbours(spot.second, view) - {spot.shared}
-    )
-
-
-def _neighbours(node_id: str, view: GraphView) -> set[str]:
-    """The ids of the nodes that an edge joins with this node."""
-    ends = {end for edge in view.touching(node_id) for end in (edge.source, edge.target)}
-    return ends - {node_id}
+    around = index.around((spot.first, spot.second))
+    neighbours = around[spot.first].neighbours
+    common = neighbours & around[spot.second].neighbours
+    return spot.second in neighbours or bool(common - {spot.shared})

@@ -19,10 +19,6 @@ WORKING_SET = 50  # memories in a working set, which graph-tools calls the conte
 MAX_REMEMBERED = 10_000  # sessions, including expired ones; about 8 kB each when full
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
 class Session:
     """A client's session. Thread-safe.
 
@@ -107,7 +103,7 @@ class Sessions:
         self,
         user_id: str,
         expiry: timedelta = timedelta(hours=24),
-        clock: Callable[[], datetime] = _now,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self.user_id = user_id
         self._expiry = expiry

@@ -10,8 +10,7 @@ the indexes of the sentences, never their words; a distillate is void once the n
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 import numpy as np
@@ -25,6 +24,7 @@ from memvault.model.memory import Memory
 from memvault.model.note import Embed, ParsedNote
 from memvault.search.modes import diverse
 from memvault.vault.journal import Journal, JournalEntry
+from memvault.vault.journal_reader import JournalReader
 
 # Reads and age must exceed their limits.
 MIN_READ, MIN_AGE, MIN_ALIGNMENT = 10, timedelta(days=7), 0.7
@@ -103,14 +103,12 @@ def _unit(vector: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     return np.asarray(vector / (float(np.linalg.norm(vector)) or 1.0), np.float32)
 
 
-class DistillationLog:
+class DistillationLog(JournalReader):
     """The distillates that the journal has. Thread-safe."""
 
     def __init__(self, journal: Journal) -> None:
-        self._journal = journal
-        self._marks: dict[str, int] = {}
+        super().__init__(journal)
         self._latest: dict[str, tuple[datetime, Distillate]] = {}
-        self._lock = threading.Lock()
 
     def add(self, distilled: Iterable[Distillate], now: datetime) -> None:
         """Record distillates.
@@ -127,8 +125,7 @@ class DistillationLog:
 
     def of_all(self, memories: Iterable[Memory]) -> list[Distillate]:
         """The valid distillates of these memories."""
-        with self._lock:
-            self._refresh()
+        with self._current():
             latest = [(memory, self._latest.get(memory.id)) for memory in memories]
         return [
             recorded[1]
@@ -136,8 +133,7 @@ class DistillationLog:
             if recorded is not None and recorded[1].version == memory.content_hash
         ]
 
-    def _refresh(self) -> None:
-        entries, self._marks = self._journal.entries_after(self._marks)
+    def _take(self, entries: Sequence[JournalEntry]) -> None:
         for entry in entries:
             for row in entry.data.get(DISTILLED, ()) if entry.kind == DISTILLED else ():
                 try:

@@ -18,7 +18,7 @@ import numpy as np
 
 from memvault.model.memory import Memory
 from memvault.model.note import Embed, LinkStyle, ParsedNote, Sentence
-from memvault.search.modes import diverse
+from memvault.search.modes import centrality, diverse
 from memvault.text.words import STOP_WORDS, composed, name_key, some_words, words
 from memvault.vault.compose import inert
 
@@ -127,10 +127,8 @@ def summary_sentences(note: ParsedNote, embed: Embed, rarity: Rarity) -> list[Se
     if not sentences:
         return []
     vectors = np.asarray(embed([sentence.text for sentence in sentences]), np.float32)
-    centroid = vectors.mean(axis=0)
-    central = vectors @ (centroid / (float(np.linalg.norm(centroid)) or 1.0))
     rare = np.array([_information(sentence.text, rarity) for sentence in sentences])
-    worth = (np.clip(central, 0.0, 1.0) + rare / (rare.max() or 1.0)) / 2
+    worth = (centrality(vectors) + rare / (rare.max() or 1.0)) / 2
     chosen, spent = [], 0
     for at in diverse(worth.tolist(), vectors, len(sentences), VARIETY):
         length = word_count(sentences[at].text)

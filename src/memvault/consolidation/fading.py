@@ -13,8 +13,7 @@ full disk (E-03) the number of days is halved, and a day of notice is enough.
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -24,6 +23,7 @@ from memvault.model.change import SYSTEM, Actor
 from memvault.model.memory import DEFAULT_IMPORTANCE, Lifecycle, Memory
 from memvault.vault.frontmatter.properties import lifecycle_of_folder
 from memvault.vault.journal import Journal, JournalEntry
+from memvault.vault.journal_reader import JournalReader
 
 ANNOUNCED, SWITCHED = "fading_announced", "fading_switched"
 NOTICE = timedelta(days=7)
@@ -109,20 +109,17 @@ def next_fading(aging: Aging, settings: FadingSettings) -> Fading | None:
     return Fading(memory, stage, aging.since + timedelta(days=days), aging.since)
 
 
-class FadingLog:
+class FadingLog(JournalReader):
     """The announced fadings, and whether fading is on, according to the journal. Thread-safe."""
 
     def __init__(self, journal: Journal) -> None:
-        self._journal = journal
-        self._marks: dict[str, int] = {}
+        super().__init__(journal)
         self._announced: dict[tuple[str, str], datetime] = {}
         self._switched: tuple[datetime, bool] | None = None
-        self._lock = threading.RLock()
 
     @property
     def is_on(self) -> bool:
-        with self._lock:
-            self._refresh()
+        with self._current():
             return self._switched is None or self._switched[1]
 
     def switch(self, now: datetime, actor: Actor, *, on: bool) -> None:
@@ -154,13 +151,11 @@ class FadingLog:
         return None if announced is None else max(fading.due, announced + notice)
 
     def _announced_at(self, fading: Fading) -> datetime | None:
-        with self._lock:
-            self._refresh()
+        with self._current():
             at = self._announced.get(fading.key)
         return at if at is not None and at >= max(fading.due - NOTICE, fading.since) else None
 
-    def _refresh(self) -> None:
-        entries, self._marks = self._journal.entries_after(self._marks)
+    def _take(self, entries: Sequence[JournalEntry]) -> None:
         for entry in entries:
             if entry.kind == ANNOUNCED:
                 for key in entry.data.get("fadings", ()):

@@ -23,7 +23,7 @@ from types import MappingProxyType
 from typing import Any
 
 from filelock import FileLock
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from memvault.consolidation.rewards import LearnedState, Reward, Signal, Use
 from memvault.model.change import SYSTEM
@@ -51,9 +51,6 @@ class _Checkpoint(BaseModel):
     marks: dict[str, int]
     numbers: dict[str, int]
     state: LearnedState
-
-
-_CHECKPOINT = TypeAdapter(_Checkpoint)
 
 
 class Learning:
@@ -107,21 +104,17 @@ class Learning:
         Raises StorageError: they cannot be written, and stay queued for the next call.
         """
         with self._flushing:
-            self._flush()
-
-    def _flush(self) -> None:
-        with self._lock:
-            signals, self._waiting = self._waiting, []
-        done = 0
-        try:
-            while done < len(signals):
-                batch = signals[done : done + SIGNALS_PER_ENTRY]
-                rows = [signal.model_dump(mode="json", exclude_defaults=True) for signal in batch]
-                self._append(LEARNED, SYSTEM, {"signals": rows})
-                done += len(batch)
-        finally:
             with self._lock:
-                self._waiting = signals[done:] + self._waiting
+                signals, self._waiting = self._waiting, []
+            try:
+                while signals:
+                    batch = signals[:SIGNALS_PER_ENTRY]
+                    rows = [each.model_dump(mode="json", exclude_defaults=True) for each in batch]
+                    self._append(LEARNED, SYSTEM, {"signals": rows})
+                    signals = signals[SIGNALS_PER_ENTRY:]
+            finally:
+                with self._lock:
+                    self._waiting = signals + self._waiting
 
     def reset(self, actor: Actor) -> str:
         """Forget everything that was learnt; returns the id of this reset."""
@@ -219,7 +212,7 @@ class Learning:
     def _load_checkpoint(self) -> None:
         with suppress(MemvaultError, ValidationError):  # then all files are read from the start
             data = self._keyvalue().get(NAMESPACE, self._device) if self._keyvalue else None
-            checkpoint = _CHECKPOINT.validate_json(data) if data else None
+            checkpoint = _Checkpoint.model_validate_json(data) if data else None
             if checkpoint is not None and checkpoint.format == FORMAT:
                 self._marks, self._numbers = checkpoint.marks, checkpoint.numbers
                 self.state = checkpoint.state
@@ -243,7 +236,8 @@ class Learning:
             checkpoint = _Checkpoint(
                 format=FORMAT, marks=self._marks, numbers=self._numbers, state=self.state
             )
-            self._keyvalue().put(NAMESPACE, self._device, _CHECKPOINT.dump_json(checkpoint))
+            data = checkpoint.model_dump_json().encode()
+            self._keyvalue().put(NAMESPACE, self._device, data)
             self._since_checkpoint = 0
 
     def close(self) -> None:

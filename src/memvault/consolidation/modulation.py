@@ -10,10 +10,12 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+
+from cachetools import LRUCache
 
 from memvault.model.search import Tuning
 
@@ -151,7 +153,7 @@ class Modulation:
         self._why = dict.fromkeys(Transmitter, "nothing moved it yet")
         self._at = clock()
         self._typical_entropy: float | None = None
-        self._sessions: OrderedDict[str, _Session] = OrderedDict()
+        self._sessions: LRUCache[str, _Session] = LRUCache(MAX_SESSIONS)
 
     # -- what moves the levels ------------------------------------------------------------------
 
@@ -294,11 +296,9 @@ class Modulation:
             self._levels[transmitter] = REST + (level - REST) * remaining
 
     def _session(self, session: str) -> _Session:
-        state = self._sessions.setdefault(session, _Session())
-        self._sessions.move_to_end(session)
-        while len(self._sessions) > MAX_SESSIONS:
-            self._sessions.popitem(last=False)
-        return state
+        if session not in self._sessions:
+            self._sessions[session] = _Session()
+        return self._sessions[session]
 
 
 _KNOBS: dict[Transmitter, tuple[str, float, float]] = {

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
 from itertools import pairwise
-from typing import Any
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
@@ -117,12 +116,6 @@ class Reward(BaseModel):
     @property
     def value(self) -> float:
         return self.thousandths / FULL
-
-    def _order(self) -> tuple[Any, ...]:
-        return self.at, self.kind, self.thousandths, self.memory, self.session
-
-    def __lt__(self, other: Reward) -> bool:
-        return self._order() < other._order()
 
 
 @dataclass(slots=True)
@@ -232,5 +225,5 @@ class LearnedState:
             memory=signal.memory, session=signal.session,
         )  # fmt: skip
         rewards = self.rewards.setdefault(signal.author, [])
-        insort(rewards, reward)
+        insort(rewards, reward, key=lambda r: (r.at, r.kind, r.thousandths, r.memory, r.session))
         del rewards[:-MAX_REWARDS]

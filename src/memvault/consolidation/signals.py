@@ -7,12 +7,14 @@ count as ignored (Joachims et al., SIGIR 2005).
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
+
+from cachetools import LRUCache
 
 from memvault.consolidation.rewards import FULL, REWARDS, Signal, SignalKind
 from memvault.model.change import MARKED_RIGHT, Change, ChangeKind
@@ -42,14 +44,13 @@ class _Answer:
 
     question: str
     routes: dict[str, tuple[str, ...]]
-    read: set[str] = field(default_factory=set)
 
 
 @dataclass(slots=True)
 class _Connection:
     client: str
     session: str = ""
-    answers: list[_Answer] = field(default_factory=list)
+    answers: deque[_Answer] = field(default_factory=lambda: deque(maxlen=MAX_ANSWERS))
     read: list[str] = field(default_factory=list)
     cited: set[str] = field(default_factory=set)
     ignored: set[str] = field(default_factory=set)
@@ -96,7 +97,7 @@ class UseObserver:
         self._rate = rate
         self._clock = clock
         self._lock = threading.Lock()
-        self._connections: OrderedDict[str, _Connection] = OrderedDict()
+        self._connections: LRUCache[str, _Connection] = LRUCache(MAX_CONNECTIONS)
         self._changed: list[Change] = []
 
     def shown(
@@ -111,14 +112,11 @@ class UseObserver:
         answer = _Answer(stored_question(question), {hit.memory.id: route_of(hit) for hit in hits})
         with self._lock:
             today = self._key_of_today(connection)
-            state = self._connections.setdefault(today, _Connection(client))
+            if today not in self._connections:
+                self._connections[today] = _Connection(client)
+            state = self._connections[today]
             state.session = session
-            self._connections.move_to_end(today)
-            while len(self._connections) > MAX_CONNECTIONS:
-                self._connections.popitem(last=False)
             state.answers.append(answer)
-            if len(state.answers) > MAX_ANSWERS:
-                del state.answers[0]
 
     def read(self, connections: Sequence[str], ids: Iterable[str], *, cited: bool = False) -> None:
         """Record which memories were read.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from statistics import fmean
 
 from memvault.consolidation.rewards import OF_STORING, USES, Reward, SignalKind
@@ -35,35 +34,23 @@ _ADVICE = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class RewardSums:
-    """Sums of rewards; those named penalties are negative or 0."""
+def reward_sums(rewards: Sequence[Reward]) -> dict[str, float]:
+    """Sums of rewards, by name; those named penalties are negative or 0."""
 
-    novelty_rewards: float
-    coherence_rewards: float
-    use_rewards: float
-    judgement_rewards: float
-    duplication_penalties: float
-    low_priors_penalties: float
-    ignored_penalties: float
-    judgement_penalties: float
+    def total(*kinds: SignalKind, positive: bool) -> float:
+        of_kind = (reward.value for reward in rewards if reward.kind in kinds)
+        return sum(value for value in of_kind if (value > 0.0) is positive)
 
-    @classmethod
-    def of(cls, rewards: Sequence[Reward]) -> RewardSums:
-        def total(*kinds: SignalKind, positive: bool) -> float:
-            of_kind = (reward.value for reward in rewards if reward.kind in kinds)
-            return sum(value for value in of_kind if (value > 0.0) is positive)
-
-        return cls(
-            novelty_rewards=total(SignalKind.NOVEL, positive=True),
-            coherence_rewards=total(SignalKind.COHERENT, positive=True),
-            use_rewards=total(*USES, positive=True),
-            judgement_rewards=total(*_JUDGED, positive=True),
-            duplication_penalties=total(SignalKind.DUPLICATE, positive=False),
-            low_priors_penalties=total(SignalKind.UNCONNECTED, positive=False),
-            ignored_penalties=total(SignalKind.IGNORED, positive=False),
-            judgement_penalties=total(*_JUDGED, positive=False),
-        )
+    return {
+        "novelty_rewards": total(SignalKind.NOVEL, positive=True),
+        "coherence_rewards": total(SignalKind.COHERENT, positive=True),
+        "use_rewards": total(*USES, positive=True),
+        "judgement_rewards": total(*_JUDGED, positive=True),
+        "duplication_penalties": total(SignalKind.DUPLICATE, positive=False),
+        "low_priors_penalties": total(SignalKind.UNCONNECTED, positive=False),
+        "ignored_penalties": total(SignalKind.IGNORED, positive=False),
+        "judgement_penalties": total(*_JUDGED, positive=False),
+    }
 
 
 def role_scores(rewards: Sequence[Reward]) -> tuple[float | None, float | None, float | None]:

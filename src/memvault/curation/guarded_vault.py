@@ -18,7 +18,7 @@ from memvault.curation.moved_paths import MovedPaths
 from memvault.curation.origins.provenance import Provenances
 from memvault.curation.origins.reframing import reframed
 from memvault.curation.origins.sentence_digests import units
-from memvault.curation.quarantine import Quarantine, QuarantinedText
+from memvault.curation.quarantine import Quarantine, QuarantinedText, quarantined_note
 from memvault.model.errors import NoteNotFound, NoteQuarantined, OutsideVault, StorageError
 from memvault.model.provenance import Origin, OriginKind, OriginSpan, Provenance, own_lines
 from memvault.vault.documents import PDF
@@ -102,11 +102,7 @@ class GuardedVault(Vault):
             stat = self.stat(path)
             if stat is not None and super().read(path) == data:
                 self._hidden[path] = (stat.size, stat.mtime_ns, key)
-            raise NoteQuarantined(
-                f"{path} is in quarantine: it contains what looks like orders to an AI model "
-                f"({', '.join(assessment.kinds)}). The person can release it on the Curate page.",
-                path=path,
-            )
+            raise quarantined_note(path, assessment.kinds)
         return Examined(own_lines(data, written_by), provenance, inherited)
 
     def check_edits(self, plan: Plan, why: Attribution) -> None:

@@ -1,4 +1,4 @@
-"""The earlier paths of moved notes, as the journal records them.
+"""The earlier paths of moved notes, as the history has them.
 
 A note whose frontmatter states no id has an id derived from its path. If memvault moves it, it
 keeps the id of its first path, so that what is known of it stays known.
@@ -6,33 +6,33 @@ keeps the id of its first path, so that what is known of it stays known.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
-from memvault.curation.changes.journal_decoder import JournalPhase, intended
+from memvault.curation.changes.history import History
 from memvault.curation.changes.staging import is_in_trash
 from memvault.model.change import Change
 from memvault.model.memory import id_of_path
-from memvault.vault.journal import Journal, JournalEntry
+
+
+class _Paths(NamedTuple):
+    """The earlier paths of each moved note and the id of its first one, after these changes."""
+
+    changes: tuple[Change, ...]
+    former: Mapping[str, tuple[str, ...]]
+    ids: Mapping[str, str]
 
 
 class MovedPaths:
-    """The earlier paths of each moved note; each call first reads new entries. Thread-safe."""
+    """The earlier paths of each moved note, as of the latest change. Thread-safe."""
 
-    def __init__(self, journal: Journal) -> None:
-        self._journal = journal
-        self._marks: dict[str, int] = {}
-        self._begun: dict[str, Change] = {}  # changes that move files, by their hashes
-        self._done: set[str] = set()  # hashes of all completed changes
-        self._former: dict[str, tuple[str, ...]] = {}
-        self._ids: dict[str, str] = {}
-        self._lock = threading.Lock()
+    def __init__(self, history: History) -> None:
+        self._history = history
+        self._paths = _Paths((), {}, {})
 
     def former(self, path: str) -> tuple[str, ...]:
         """The paths that the note at this path had before, the first one first."""
-        with self._lock:
-            self._refresh()
-            return self._former.get(path, ())
+        return self._current().former.get(path, ())
 
     def inherited_id(self, path: str) -> str:
         """The id of the first path of the note at this path; "" if it was not moved."""
@@ -40,37 +40,19 @@ class MovedPaths:
 
     def inherited_ids(self) -> Mapping[str, str]:
         """The id of its first path for the path of each moved note."""
-        with self._lock:
-            self._refresh()
-            return self._ids
+        return self._current().ids
 
     def id_at(self, path: str) -> str:
         """The id of a note at this path whose frontmatter states none."""
         return self.inherited_id(path) or id_of_path(path)
 
-    def _refresh(self) -> None:
-        entries, self._marks = self._journal.entries_after(self._marks)
-        if not entries:
-            return
-        former_counts = len(self._begun), len(self._done & self._begun.keys())
-        for entry in entries:
-            if entry.kind == JournalPhase.DONE:
-                self._done.add(str(entry.data.get("reversal_hash")))
-            elif entry.kind == JournalPhase.BEGUN and _moves_files(entry):
-                change = intended(entry)
-                if change is not None:
-                    self._begun[change.reversal_hash] = change
-        done = self._done & self._begun.keys()
-        if former_counts != (len(self._begun), len(done)):
-            changes = (self._begun[key] for key in done)
-            self._former = _folded(sorted(changes, key=lambda c: (c.order, c.reversal_hash)))
-            self._ids = {path: id_of_path(former[0]) for path, former in self._former.items()}
-
-
-def _moves_files(entry: JournalEntry) -> bool:
-    change = entry.data.get("change")
-    files = change.get("files") if isinstance(change, dict) else None
-    return any(isinstance(file, dict) and file.get("moved_to") for file in files or ())
+    def _current(self) -> _Paths:
+        changes, paths = self._history.all(), self._paths
+        if changes is not paths.changes:
+            former = _folded(reversed(changes))
+            ids = {path: id_of_path(earlier[0]) for path, earlier in former.items()}
+            self._paths = paths = _Paths(changes, former, ids)
+        return paths
 
 
 def _folded(oldest_first: Iterable[Change]) -> dict[str, tuple[str, ...]]:
@@ -78,6 +60,8 @@ def _folded(oldest_first: Iterable[Change]) -> dict[str, tuple[str, ...]]:
     former: dict[str, tuple[str, ...]] = {}
     for change in oldest_first:
         moved = {file.path: file.moved_to for file in change.files if file.moved_to}
+        if not moved:
+            continue
         earlier = {path: former.pop(path, ()) for path in moved}
         for path, target in moved.items():
             paths = tuple(dict.fromkeys((*earlier[path], path)))

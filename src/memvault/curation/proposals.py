@@ -8,8 +8,7 @@ person in proposals, only some of each client may wait.
 from __future__ import annotations
 
 import json
-import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -20,6 +19,7 @@ from memvault.model.errors import NoteNotFound, RateLimited
 from memvault.model.memory import Lifecycle, Memory
 from memvault.vault.frontmatter.dates import read_date
 from memvault.vault.journal import Journal, JournalEntry
+from memvault.vault.journal_reader import JournalReader
 
 PROPOSED, DECIDED = "proposed", "proposal_decided"
 MAX_WAITING, MAX_WAITING_TOGETHER = 100, 300  # proposals of one client, and of all clients
@@ -76,7 +76,7 @@ class Proposal:
     call: TaskAction | None = None
 
 
-class Proposals:
+class Proposals(JournalReader):
     """The proposals of one vault, kept in the journal. Thread-safe.
 
     Args:
@@ -90,12 +90,10 @@ class Proposals:
         memory_of: Callable[[str], Memory | None],
         is_undone: Callable[[str], bool],
     ) -> None:
-        self._journal = journal
+        super().__init__(journal)
         self._memory_of = memory_of
         self._is_undone = is_undone
-        self._marks: dict[str, int] = {}
         self._open: dict[str, Proposal] = {}
-        self._lock = threading.RLock()
 
     def propose(self, kind: ProposalKind, memory: Memory, actor: Actor, rationale: str) -> None:
         """Record a client's claim; repeating an open claim changes nothing.
@@ -117,8 +115,7 @@ class Proposals:
     def _propose(
         self, note_id: str, path: str, actor: Actor, rationale: str, data: dict[str, Any]
     ) -> None:
-        with self._lock:
-            self._refresh()
+        with self._current():
             if _key(note_id, data) not in self._open:
                 self._check_waiting(actor.name)
                 self._journal.append(
@@ -140,8 +137,7 @@ class Proposals:
 
     def waiting(self) -> list[Proposal]:
         """The proposals that the person has not decided, newest first."""
-        with self._lock:
-            self._refresh()
+        with self._current():
             open_proposals = list(self._open.values())
         waiting = [
             proposal
@@ -156,8 +152,7 @@ class Proposals:
         Raises:
             NoteNotFound: there is none.
         """
-        with self._lock:
-            self._refresh()
+        with self._current():
             if key not in self._open:
                 raise NoteNotFound("That proposal was decided already", key=key)
             return self._open[key]
@@ -169,7 +164,7 @@ class Proposals:
             NoteNotFound: there is none.
             StorageError, DiskFull: it cannot be recorded.
         """
-        with self._lock:
+        with self._current():
             proposal = self.get(key)
             self._journal.append(
                 JournalEntry(
@@ -180,8 +175,7 @@ class Proposals:
             self._refresh()
             return proposal
 
-    def _refresh(self) -> None:
-        entries, self._marks = self._journal.entries_after(self._marks)
+    def _take(self, entries: Sequence[JournalEntry]) -> None:
         for entry in entries:
             if entry.kind == DECIDED:
                 self._open.pop(str(entry.data.get("key", "")), None)

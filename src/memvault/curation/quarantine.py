@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import threading
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from memvault.model.change import SYSTEM, Actor
-from memvault.model.errors import NoteNotFound
+from memvault.model.errors import NoteNotFound, NoteQuarantined
 from memvault.vault.journal import Journal, JournalEntry
+from memvault.vault.journal_reader import JournalReader
 
 HELD, RELEASED = "quarantined", "quarantine_released"
 
@@ -33,38 +34,41 @@ class QuarantinedText:
     at: datetime
 
 
-class Quarantine:
+def quarantined_note(path: str, kinds: Iterable[str]) -> NoteQuarantined:
+    """The error for a note that is held as a whole."""
+    return NoteQuarantined(
+        f"{path} is in quarantine: it contains what looks like orders to an AI model "
+        f"({', '.join(kinds)}). The person can release it on the Curate page.",
+        path=path,
+    )
+
+
+class Quarantine(JournalReader):
     """The texts that are held and released, according to the journal. Thread-safe."""
 
     def __init__(self, journal: Journal) -> None:
-        self._journal = journal
-        self._marks: dict[str, int] = {}
+        super().__init__(journal)
         self._held: dict[str, QuarantinedText] = {}
         self._released: dict[str, None] = {}  # in the order of their release
-        self._lock = threading.RLock()
 
     def is_released(self, key: str) -> bool:
-        with self._lock:
-            self._refresh()
+        with self._current():
             return key in self._released
 
     def held_texts(self) -> list[QuarantinedText]:
         """All held texts, newest first, including those of notes that no longer exist."""
-        with self._lock:
-            self._refresh()
+        with self._current():
             texts = [text for key, text in self._held.items() if key not in self._released]
         return sorted(texts, key=lambda text: text.at, reverse=True)
 
     def ever_held(self) -> tuple[list[QuarantinedText], int]:
         """All texts that were ever held, and how many of them are released."""
-        with self._lock:
-            self._refresh()
+        with self._current():
             return list(self._held.values()), len(self._held.keys() & self._released)
 
     def last_released(self) -> QuarantinedText | None:
         """The text that the person released last, among those still released."""
-        with self._lock:
-            self._refresh()
+        with self._current():
             return next((self._held.get(key) for key in reversed(self._released)), None)
 
     def hold(self, text: QuarantinedText) -> None:
@@ -73,8 +77,7 @@ class Quarantine:
         Raises:
             StorageError, DiskFull: the journal cannot be written.
         """
-        with self._lock:
-            self._refresh()
+        with self._current():
             if text.key in self._held:
                 return
             self._journal.append(
@@ -98,8 +101,7 @@ class Quarantine:
             NoteNotFound: nothing is held under this key.
             StorageError, DiskFull: the journal cannot be written.
         """
-        with self._lock:
-            self._refresh()
+        with self._current():
             text = self._held.get(key)
             if text is None:
                 raise NoteNotFound(f"Nothing is in quarantine under {key!r}", key=key)
@@ -111,8 +113,7 @@ class Quarantine:
             )  # fmt: skip
             return text
 
-    def _refresh(self) -> None:
-        entries, self._marks = self._journal.entries_after(self._marks)
+    def _take(self, entries: Sequence[JournalEntry]) -> None:
         for entry in entries:
             key = str(entry.data.get("key", ""))
             if entry.kind == HELD:

@@ -46,6 +46,19 @@ def diverse(
     return chosen
 
 
+def centrality(vectors: Floats32) -> Floats32:
+    """The cosine of each vector to the centroid of all, in [0, 1].
+
+    Centroid summarisation: Radev and others, Information Processing & Management 40, 2004.
+
+    Args:
+        vectors: (n, dim), normalised.
+    """
+    centroid = vectors.mean(axis=0)
+    central: Floats32 = vectors @ (centroid / (float(np.linalg.norm(centroid)) or 1.0))
+    return central.clip(0.0, 1.0)
+
+
 @dataclass(frozen=True, slots=True)
 class ModePlan:
     """The parameters of a mode.

@@ -53,7 +53,7 @@ class Nrem(Phase):
                 self.go_on()
                 strengthened.update(self._replay(key))
                 replayed.append(key)
-            self.add(discoveries, self._shortcuts(), MAX_SHORTCUTS)
+            self.add(discoveries, self._shortcuts(now.toordinal()), MAX_SHORTCUTS)
             self.add(discoveries, self._strong(strengthened), MAX_STRONG)
             self.add(discoveries, self._summaries(replayed), MAX_SUMMARIES)
         except TimeOver:
@@ -96,17 +96,16 @@ class Nrem(Phase):
         """The activation of a memory, in [0, 1]: the greater of its importance and its utility."""
         return max(self.index.importance(key), min(1.0, self.utility(key)))
 
-    def _shortcuts(self) -> Iterator[Discovery]:
+    def _shortcuts(self, today: int) -> Iterator[Discovery]:
         """Links between the unlinked ends of chains walked more than five times and rewarded."""
-        walked = sorted(self.chains, key=lambda chain: (-chain.times, chain.nodes))
-        for chain in walked:
+        for nodes, use in sorted(self.chains, key=lambda chain: (-chain[1].times, chain[0])):
             self.go_on()
-            if chain.times <= SHORTCUT_TRAVERSALS or chain.reward <= SHORTCUT_REWARD:
+            if use.times <= SHORTCUT_TRAVERSALS or use.utility(today) <= SHORTCUT_REWARD:
                 continue
-            start, end = self.memory_of(chain.nodes[0]), self.memory_of(chain.nodes[-1])
+            start, end = self.memory_of(nodes[0]), self.memory_of(nodes[-1])
             if start and end and start.id != end.id and not self.linked(start.id, end.id):
-                names = [node.name for key in chain.nodes[1:-1] if (node := self.view.node(key))]
-                reason = f"you went {chain.times} times from one to the other by {', '.join(names)}"
+                names = [node.name for key in nodes[1:-1] if (node := self.view.node(key))]
+                reason = f"you went {use.times} times from one to the other by {', '.join(names)}"
                 yield self.link(DiscoveryKind.SHORTCUT, (start, end), reason)
 
     def _strong(self, gained: Mapping[tuple[str, str], float]) -> Iterator[Discovery]:

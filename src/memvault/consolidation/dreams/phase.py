@@ -16,6 +16,7 @@ from memvault.consolidation.dreams.record import (
     DiscoveryKind,
     PhaseReport,
 )
+from memvault.consolidation.rewards import Use
 from memvault.model.errors import MemvaultError
 from memvault.model.graph import EdgeOrigin
 from memvault.model.memory import Lifecycle, Memory, MemoryOf
@@ -26,15 +27,6 @@ logger = logging.getLogger(__name__)
 
 class TimeOver(Exception):
     """The time of a phase is over; its findings so far are kept."""
-
-
-@dataclass(frozen=True, slots=True)
-class WalkedChain:
-    """A path of nodes that was walked, how often, and with what reward."""
-
-    nodes: tuple[str, ...]
-    times: int
-    reward: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +46,7 @@ class Phase(ABC):
         memory_of: gives the indexed memory with an id.
         recent: gives the ids of up to n memories, the latest used or written first.
         together: pairs of memories that were used together.
-        chains: chains of nodes that led to memories.
+        chains: chains of nodes that led to memories, with their use.
         strengths: gives the strengths that dreams added to a memory's relations, by other memory.
         utility: gives the sum of a memory's rewards; negative if penalties prevail.
         key_sentences: gives the most central sentences of some notes.
@@ -73,7 +65,7 @@ class Phase(ABC):
     memory_of: MemoryOf
     recent: Callable[[int], Sequence[str]]
     together: Sequence[tuple[str, str]]
-    chains: Sequence[WalkedChain]
+    chains: Sequence[tuple[tuple[str, ...], Use]]
     strengths: Callable[[str], Mapping[str, float]]
     utility: Callable[[str], float]
     key_sentences: Callable[[Sequence[Memory], int], Sequence[CitedSentence]]
@@ -104,12 +96,18 @@ class Phase(ABC):
         ends: tuple[Memory, Memory],
         reason: str,
         sentences: tuple[list[CitedSentence], list[CitedSentence]] = ([], []),
+        about: str | None = None,
     ) -> Discovery:
-        """Propose a link, with a sentence from each note: the given one, or its first."""
+        """Propose a link, with a sentence from each note.
+
+        That is the given one, else the first that names the node ``about``, else its first.
+        """
         evidence = [
             sentence
             for memory, chosen in zip(ends, sentences, strict=True)
-            for sentence in chosen or self.first_sentence(memory)
+            for sentence in chosen
+            or self._sentences_naming(memory, about)
+            or self.first_sentence(memory)
         ]
         return Discovery(
             kind=kind,
@@ -123,7 +121,7 @@ class Phase(ABC):
         lead = self.lead(memory)
         return [lead] if lead is not None else []
 
-    def sentences_naming(self, memory: Memory, about: str | None) -> list[CitedSentence]:
+    def _sentences_naming(self, memory: Memory, about: str | None) -> list[CitedSentence]:
         """The first sentence of a note that names a node, in a list; empty if there is none."""
         for edge in self.view.stated_by(memory.id):
             is_about = edge.target == about and edge.origin is not EdgeOrigin.FRONTMATTER

@@ -5,7 +5,6 @@ Each phase is one entry, so it is recorded completely or not at all.
 
 from __future__ import annotations
 
-import threading
 from bisect import insort
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -16,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from memvault.model.change import SYSTEM
 from memvault.vault.journal import Actor, Journal, JournalEntry
+from memvault.vault.journal_reader import JournalReader
 
 DREAMED, KEPT = "dreamed", "dream_kept"
 MAX_STRENGTHENED = 500  # pairs of one phase that are recorded, the strongest first
@@ -122,12 +122,11 @@ class PhaseReport(BaseModel):
         return len(self.found)
 
 
-class DreamRecord:
+class DreamRecord(JournalReader):
     """The dreams of one vault. Thread-safe."""
 
     def __init__(self, journal: Journal) -> None:
-        self._journal = journal
-        self._marks: dict[str, int] = {}
+        super().__init__(journal)
         self._seen: set[str] = set()  # ids of entries; a synced journal may repeat them
         # By key, with the phase that first proposed it.
         self._proposals: dict[str, tuple[tuple[datetime, str], Discovery]] = {}
@@ -136,7 +135,6 @@ class DreamRecord:
         # order.
         self._gained: dict[str, dict[str, dict[int, int]]] = {}
         self._reports: list[PhaseReport] = []
-        self._lock = threading.RLock()
 
     def add(self, report: PhaseReport, rationale: str | None = None) -> None:
         """Record a phase.
@@ -163,27 +161,23 @@ class DreamRecord:
 
     def waiting(self) -> list[Discovery]:
         """The proposals that were not accepted, oldest first."""
-        with self._lock:
-            self._refresh()
+        with self._current():
             proposals = sorted(self._proposals.items(), key=lambda item: (item[1][0], item[0]))
             return [discovery for key, (_, discovery) in proposals if key not in self._accepted]
 
     def known(self) -> set[str]:
         """The keys of all proposals ever made."""
-        with self._lock:
-            self._refresh()
+        with self._current():
             return set(self._proposals)
 
     def reports(self) -> Sequence[PhaseReport]:
         """Every phase, oldest first."""
-        with self._lock:
-            self._refresh()
+        with self._current():
             return tuple(self._reports)
 
     def kept(self) -> int:
         """The number of accepted proposals."""
-        with self._lock:
-            self._refresh()
+        with self._current():
             return len(self._accepted)
 
     def strengths(self, memory_id: str, at: datetime) -> dict[str, float]:
@@ -192,15 +186,13 @@ class DreamRecord:
         In [0, 1], halved every 30 days.
         """
         today = at.toordinal()
-        with self._lock:
-            self._refresh()
+        with self._current():
             return {
                 other_id: min(1.0, fsum(_faded(gain, today - day) for day, gain in days.items()))
                 for other_id, days in self._gained.get(memory_id, {}).items()
             }
 
-    def _refresh(self) -> None:
-        entries, self._marks = self._journal.entries_after(self._marks)
+    def _take(self, entries: Sequence[JournalEntry]) -> None:
         for entry in entries:
             if entry.kind not in (DREAMED, KEPT) or entry.id in self._seen:
                 continue

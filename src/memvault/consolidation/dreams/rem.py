@@ -77,11 +77,7 @@ class Rem(Phase):
         reason = "they are about similar things"
         if node is not None:
             reason += f" and both linked with {node.name}"
-        sentences = (
-            self.sentences_naming(source, link.shared),
-            self.sentences_naming(target, link.shared),
-        )
-        return self.link(DiscoveryKind.LINK, (source, target), reason, sentences)
+        return self.link(DiscoveryKind.LINK, (source, target), reason, about=link.shared)
 
     def _blind_spots(self, ids: set[str], linked: LinkedNodes) -> Iterator[Discovery]:
         """Unlinked notes far apart in meaning that share a cause, else a person, event or day."""
@@ -132,11 +128,7 @@ class Rem(Phase):
         node = self.view.node(shared)
         if first and second and node and not self.linked(first_id, second_id):
             reason = f"they are about different things and have a {kind} in common: {node.name}"
-            sentences = (
-                self.sentences_naming(first, shared),
-                self.sentences_naming(second, shared),
-            )
-            yield self.link(DiscoveryKind.BLIND_SPOT, (first, second), reason, sentences)
+            yield self.link(DiscoveryKind.BLIND_SPOT, (first, second), reason, about=shared)
 
     def _late_answers(self, answered: list[bool]) -> Iterator[Discovery]:
         """Notes that may answer questions that found nothing when they were asked."""

@@ -18,7 +18,7 @@ from typing import Any, Generic, TypeVar
 from memvault.curation.changes import file_edits
 from memvault.curation.changes.change_folders import new_folders, remove_empty_folders
 from memvault.curation.changes.change_recorder import ChangeRecorder
-from memvault.curation.changes.crash_recovery import CrashRecovery
+from memvault.curation.changes.crash_recovery import recover
 from memvault.curation.changes.forgetting import check_permanent, check_restoring
 from memvault.curation.changes.history import History, merged_concepts
 from memvault.curation.changes.journal_decoder import JournalPhase
@@ -105,12 +105,11 @@ class Curator:
         self._on_change = on_change
         self._lock = ChangeLock(vault)
         self.history = History(vault, journal, self._contents)
-        self.moved = MovedPaths(journal)
+        self.moved = MovedPaths(self.history)
         self._trash = Trash(
             vault, journal, self.forgotten, self.history, self._contents, clock=clock
         )
         self._recorder = ChangeRecorder(journal, self.forgotten, self._contents)
-        self._recovery = CrashRecovery(vault, self._contents, self._recorder)
         self._merged_concepts: dict[str, GraphNode] | None = None
         self._interrupted = False  # a change could be neither completed nor reverted
 
@@ -293,7 +292,7 @@ class Curator:
     def _recover_interrupted(self) -> list[Change]:
         begun = self.history.begun()
         self._interrupted, self._merged_concepts = False, None
-        self._interrupted = not self._recovery.recover(begun)
+        self._interrupted = not recover(begun, self.vault, self._contents, self._recorder)
         return begun
 
     def purge(self) -> list[Tombstone]:

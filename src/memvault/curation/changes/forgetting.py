@@ -153,10 +153,10 @@ def stage_restoring(
             )
         path = staging.free_path(tombstone.path or "", first=2)
         staging.move(tombstone.trash_path, path)
-    staging.add_restored(tombstone.reversal_hash)
+    staging.restores.append(tombstone.reversal_hash)
     change = history.find(tombstone.reversal_hash)  # one that forgot nothing else
     if change is not None and change.kind is ChangeKind.FORGOTTEN and change.undone_by is None:
-        staging.add_undone(change.reversal_hash)
+        staging.undoes.append(change.reversal_hash)
     return Restored(tombstone, path)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
@@ -14,6 +13,7 @@ from memvault.model.graph import GraphNode, NodeKind
 from memvault.model.memory import DEFAULT_IMPORTANCE
 from memvault.vault.files import Vault
 from memvault.vault.journal import Journal, JournalEntry
+from memvault.vault.journal_reader import JournalReader
 from memvault.vault.parse import content_hash
 from memvault.vault.version_store import VersionStore
 
@@ -21,14 +21,13 @@ SHORTEST_HASH = 4  # first digits that suffice to find a hash
 FEW = 8  # most new changes that are linked one by one
 
 
-class History:
+class History(JournalReader):
     """Reads the journal on each call, but only the new entries. Thread-safe."""
 
     def __init__(self, vault: Vault, journal: Journal, contents: VersionStore) -> None:
+        super().__init__(journal)
         self._vault = vault
-        self._journal = journal
         self._contents = contents
-        self._marks: dict[str, int] = {}
         self._intended: dict[str, Change] = {}
         self._outcomes: dict[str, JournalPhase] = {}
         self._decoded: dict[str, Change] = {}  # from entries that no `Curator` wrote
@@ -37,7 +36,6 @@ class History:
         self._by_hash: dict[str, Change] = {}
         self._calls: dict[str, str] = {}  # by the key of a call: the hash of its change
         self._packs: dict[str, list[str]] | None = {}  # version hash → changes that kept it
-        self._lock = threading.RLock()
 
     def changes(
         self,
@@ -80,6 +78,11 @@ class History:
                     break
         return matching
 
+    def all(self) -> tuple[Change, ...]:
+        """Every change, newest first; the same object until the history changes."""
+        with self._current():
+            return self._changes
+
     def change(self, reversal_hash: str) -> Change:
         """The change with this hash; its first digits suffice.
 
@@ -88,8 +91,7 @@ class History:
             AmbiguousTarget: several hashes begin with these digits.
         """
         prefix = reversal_hash.strip().casefold()
-        with self._lock:
-            self._refresh()
+        with self._current():
             exact = self._by_hash.get(prefix)
             if exact is not None:
                 return exact
@@ -109,8 +111,7 @@ class History:
 
     def find(self, reversal_hash: str) -> Change | None:
         """The change with exactly this hash, or None."""
-        with self._lock:
-            self._refresh()
+        with self._current():
             return self._by_hash.get(reversal_hash)
 
     def is_undone(self, reversal_hash: str) -> bool:
@@ -120,18 +121,14 @@ class History:
 
     def made_by(self, call: str) -> Change | None:
         """The change that the call with this key made; None if it made none."""
-        with self._lock:
-            self._refresh()
+        with self._current():
             return self._by_hash.get(self._calls.get(call, "")) if call else None
 
     def lineage(self, node_id: str, depth: int, path: str | None = None) -> Sequence[Change]:
         """The newest changes of a memory, found by its id and by all paths of its note."""
-        with self._lock:
-            self._refresh()
-            changes = self._changes
         paths = {path} if path is not None else set()
         lineage: list[Change] = []
-        for change in changes:
+        for change in self.all():
             if node_id in (*change.node_ids, *change.merged_from) or paths & set(change.paths):
                 lineage.append(change)
                 paths |= {
@@ -143,12 +140,9 @@ class History:
 
     def facts(self) -> list[tuple[Change, Fact]]:
         """The facts about concepts without notes, oldest first, without the undone ones."""
-        with self._lock:
-            self._refresh()
-            changes = self._changes
         return [
             (change, fact)
-            for change in reversed(changes)
+            for change in reversed(self.all())
             if change.undone_by is None
             for fact in change.facts
         ]
@@ -164,20 +158,17 @@ class History:
 
     def latest(self) -> datetime:
         """The `order` of the newest change, also of one that was withdrawn."""
-        with self._lock:
-            self._refresh()
+        with self._current():
             return self._latest_order
 
     def begun(self) -> list[Change]:
         """The changes for which only the intent is recorded, oldest first."""
-        with self._lock:
-            self._refresh()
+        with self._current():
             return [change for key, change in self._intended.items() if key not in self._outcomes]
 
     def content(self, version: str) -> bytes | None:
         """A version of a note by its hash, if it is kept or is a current file of the vault."""
-        with self._lock:
-            self._refresh()
+        with self._current():
             if self._packs is None:
                 self._packs = _packs(self._changes)
             packs = self._packs.get(version, [])
@@ -192,7 +183,8 @@ class History:
             if version in (file.before, file.after)
             for place in file.paths
         }
-        return next((data for data in map(self._read, sorted(places)) if _is(data, version)), None)
+        current = map(self._read, sorted(places))
+        return next((data for data in current if content_hash(data) == version), None)
 
     def _read(self, path: str) -> bytes:
         try:
@@ -201,16 +193,11 @@ class History:
             return b""
 
     def _older_than(self, before: str | None) -> Iterator[Change]:
-        with self._lock:
-            self._refresh()
-            changes = self._changes
+        changes = self.all()
         start = changes.index(self.change(before)) + 1 if before is not None else 0
         yield from changes[start:]
 
-    def _refresh(self) -> None:
-        entries, self._marks = self._journal.entries_after(self._marks)
-        if not entries:
-            return
+    def _take(self, entries: Sequence[JournalEntry]) -> None:
         new = [change for entry in entries for change in self._fold(entry)]
         if not new:
             return
@@ -304,10 +291,6 @@ def _packs(changes: Collection[Change]) -> dict[str, list[str]]:
             if version is not None:
                 packs[version].append(change.reversal_hash)
     return packs
-
-
-def _is(data: bytes, version: str) -> bool:
-    return content_hash(data) == version
 
 
 def merged_concepts(facts: Iterable[Fact]) -> dict[str, GraphNode]:

@@ -26,6 +26,10 @@ class Staging:
 
     Args:
         earlier: files that are seen with these bytes instead, None for no file.
+
+    Attributes:
+        facts, forgets, restores, merged_from, undoes, archives, memo: those of the `Plan`; to
+            forget a note, use `forget`, which also moves it to the trash.
     """
 
     def __init__(self, vault: Vault, earlier: Mapping[str, bytes | None] | None = None) -> None:
@@ -37,13 +41,13 @@ class Staging:
         # Names by folder, and staged paths, both folded, since some file systems ignore case.
         self._names: dict[str, frozenset[str]] = {}
         self._claimed: set[str] = set()
-        self._facts: list[Fact] = []
-        self._forgets: list[Forgetting] = []
-        self._restores: list[str] = []
-        self._merged_from: list[str] = []
-        self._undoes: list[str] = []
-        self._archives: list[bytes] = []
-        self._memo: dict[str, str] = {}
+        self.facts: list[Fact] = []
+        self.forgets: list[Forgetting] = []
+        self.restores: list[str] = []
+        self.merged_from: list[str] = []
+        self.undoes: list[str] = []
+        self.archives: list[bytes] = []
+        self.memo: dict[str, str] = {}
 
     def copy(self) -> Staging:
         """A copy of this overlay; edits of one do not affect the other."""
@@ -66,10 +70,6 @@ class Staging:
 
     def exists(self, path: str) -> bool:
         return self._staged_bytes(path) is not None
-
-    def is_file(self, path: str) -> bool:
-        """Whether the vault has this file, be it a note or not."""
-        return self.vault.is_taken(path)
 
     def write(self, path: str, data: bytes) -> None:
         """Replace the bytes of a note.
@@ -159,39 +159,7 @@ class Staging:
         """Forget a note, which goes to the trash, or a concept without one."""
         if forgetting.path is not None:
             self.trash(forgetting.path)
-        self.forget_staged(forgetting)
-
-    def forget_staged(self, forgetting: Forgetting) -> None:
-        """Forget a note whose move to the trash is staged already."""
-        self._forgets.append(forgetting)
-
-    def drop_forgetting(self, repeats: str) -> None:
-        """Drop the staged forgettings that repeat this tombstone."""
-        self._forgets = [
-            forgetting for forgetting in self._forgets if forgetting.repeats != repeats
-        ]
-
-    def add_fact(self, fact: Fact) -> None:
-        self._facts.append(fact)
-
-    def add_restored(self, reversal_hash: str) -> None:
-        """Record that the memory or concept of this tombstone is restored."""
-        self._restores.append(reversal_hash)
-
-    def add_undone(self, reversal_hash: str) -> None:
-        """Record that this change is undone."""
-        self._undoes.append(reversal_hash)
-
-    def add_merged(self, node_ids: tuple[str, ...]) -> None:
-        self._merged_from.extend(node_ids)
-
-    def archive(self, data: bytes) -> None:
-        """Keep this version in the archive."""
-        self._archives.append(data)
-
-    def add_memo(self, memo: Mapping[str, str]) -> None:
-        """Record facts, under the operation's own keys, that it needs to read later."""
-        self._memo |= memo
+        self.forgets.append(forgetting)
 
     def plan(
         self,
@@ -205,13 +173,13 @@ class Staging:
             names=names,
             node_ids=node_ids,
             edits=tuple(self._edits()),
-            facts=tuple(self._facts),
-            forgets=tuple(self._forgets),
-            restores=tuple(self._restores),
-            merged_from=tuple(dict.fromkeys(self._merged_from)),
-            undoes=tuple(self._undoes),
-            archives=tuple(self._archives),
-            memo=self._memo,
+            facts=tuple(self.facts),
+            forgets=tuple(self.forgets),
+            restores=tuple(self.restores),
+            merged_from=tuple(dict.fromkeys(self.merged_from)),
+            undoes=tuple(self.undoes),
+            archives=tuple(self.archives),
+            memo=self.memo,
         )
 
     def _edits(self) -> Iterator[Edit]:

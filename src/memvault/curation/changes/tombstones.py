@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Iterable
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from enum import IntEnum
 from pathlib import PurePosixPath
@@ -136,13 +137,9 @@ class Tombstones:
 
     def _apply_change(self, entry: JournalEntry) -> None:
         for data in entry.data.get("forgot", ()):
-            try:
-                tombstone = Tombstone.model_validate(data)
-            except ValidationError:
-                logger.warning("the journal entry %s cannot be read", entry.id)
-                continue
-            self._tombstones[tombstone.reversal_hash] = tombstone
-            self._reach(tombstone.reversal_hash, _State.FORGOTTEN)
+            if (tombstone := _decoded(data, entry)) is not None:
+                self._tombstones[tombstone.reversal_hash] = tombstone
+                self._reach(tombstone.reversal_hash, _State.FORGOTTEN)
         for key in entry.data.get("restored", ()):
             self._reach(str(key), _State.RESTORED)
 
@@ -158,10 +155,8 @@ class Tombstones:
         kind = TrashEntry(entry.kind)
         key = str(entry.data.get("reversal_hash", ""))
         if kind in (TrashEntry.FORGETTING, TrashEntry.FORGOTTEN):
-            try:
-                tombstone = Tombstone.model_validate(entry.data)
-            except ValidationError:  # edited by hand; an unreadable tombstone cannot be restored
-                logger.warning("the journal entry %s cannot be read", entry.id)
+            tombstone = _decoded(entry.data, entry)
+            if tombstone is None:
                 return
             if kind is TrashEntry.FORGOTTEN or key not in self._tombstones:
                 self._tombstones[key] = tombstone
@@ -185,6 +180,15 @@ class Tombstones:
 
     def _is(self, key: str, state: _State) -> bool:
         return key in self._tombstones and self._states.get(key) is state
+
+
+def _decoded(data: object, entry: JournalEntry) -> Tombstone | None:
+    """The tombstone in an entry; None if somebody edited it, so that it cannot be restored."""
+    try:
+        return Tombstone.model_validate(data)
+    except ValidationError:
+        logger.warning("the journal entry %s cannot be read", entry.id)
+        return None
 
 
 def _name_keys(tombstone: Tombstone) -> set[str]:
@@ -215,20 +219,14 @@ def tombstones_of(
         kept_until = moment if forgetting.permanent else moment + RETENTION
         own_hash = reversal_hash("forgotten", moment, forgetting.path or forgetting.name, content)
         return Tombstone(
+            **asdict(forgetting),
             reversal_hash=key if shares_hash else own_hash,
-            name=forgetting.name,
-            kind=forgetting.kind,
-            node_ids=forgetting.node_ids,
-            path=forgetting.path,
             trash_path=edit.moved_to if edit else None,
             content_hash=content,
-            hidden=forgetting.hidden,
             forgotten_at=moment,
             restorable_until=kept_until if forgetting.path else None,
-            permanent=forgetting.permanent,
             reason=why.reason,
             rationale=why.rationale,
-            repeats=forgetting.repeats,
         )
 
     return tuple(map(tombstone, plan.forgets))

@@ -127,11 +127,14 @@ class UndoStaging:
             return conflicts
         for tombstone in change.forgot:
             for later in self._forgotten.kept_tombstones_of(tombstone):
-                self._staging.add_restored(later.reversal_hash)
-            self._staging.drop_forgetting(tombstone.repeats or tombstone.reversal_hash)
+                self._staging.restores.append(later.reversal_hash)
+            first = tombstone.repeats or tombstone.reversal_hash
+            self._staging.forgets = [
+                forgetting for forgetting in self._staging.forgets if forgetting.repeats != first
+            ]
         for key in change.restored:
             self._forget_again(key, change)
-        self._staging.add_undone(change.reversal_hash)
+        self._staging.undoes.append(change.reversal_hash)
         self._active.drop(change)
         return []
 
@@ -264,7 +267,7 @@ class UndoStaging:
         if old is None:
             return
         path = next((file.moved_to for file in change.files if file.path == old.trash_path), None)
-        self._staging.forget_staged(
+        self._staging.forgets.append(
             Forgetting(
                 old.name,
                 old.kind,

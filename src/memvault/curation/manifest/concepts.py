@@ -50,6 +50,10 @@ class Concept:
     def key(self) -> str:
         return concept_key(self.name)
 
+    @property
+    def has_notes(self) -> bool:
+        return bool(self.paths)
+
 
 def concept_key(name: str) -> str:
     """The key that all spellings of one name share."""
@@ -198,12 +202,10 @@ class WrittenConcept:
     ids: tuple[str, ...]
     has_notes: bool
 
-    @classmethod
-    def from_concept(cls, concept: Concept) -> WrittenConcept:
-        return cls(concept.name, concept.ids, bool(concept.paths))
 
-
-def save_concepts(vault: Vault, concepts: Iterable[WrittenConcept], needed: Collection[str]) -> str:
+def save_concepts(
+    vault: Vault, concepts: Iterable[Concept | WrittenConcept], needed: Collection[str]
+) -> str:
     """Save this list and return its name; of older lists keep the last few and the ``needed``.
 
     Raises:
@@ -216,7 +218,7 @@ def save_concepts(vault: Vault, concepts: Iterable[WrittenConcept], needed: Coll
     return name
 
 
-def state_name(concepts: Iterable[WrittenConcept]) -> str:
+def state_name(concepts: Iterable[Concept | WrittenConcept]) -> str:
     """The name that this list would have if it were saved."""
     return _name(_data(concepts))
 
@@ -259,7 +261,7 @@ def _tidy(vault: Vault, needed: Collection[str]) -> None:
                 continue  # tried again with the next manifest
 
 
-def _data(concepts: Iterable[WrittenConcept]) -> bytes:
+def _data(concepts: Iterable[Concept | WrittenConcept]) -> bytes:
     listed = sorted([concept.name, list(concept.ids), concept.has_notes] for concept in concepts)
     content = json.dumps({"format": FORMAT, "concepts": listed}, ensure_ascii=False)
     return f"{content}\n".encode()

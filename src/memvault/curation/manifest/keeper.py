@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from memvault.curation.changes.curator import ChangeResult, Curator, Described
+from memvault.curation.changes.file_edits import make_edit
 from memvault.curation.changes.forgetting import stage_forgetting
-from memvault.curation.changes.plan import Attribution, LineChange
+from memvault.curation.changes.plan import Attribution, Edit, LineChange
 from memvault.curation.changes.staging import Staging
 from memvault.curation.indexed_changes import IndexedVault
 from memvault.curation.manifest.concepts import (
@@ -148,10 +150,8 @@ class ManifestKeeper:
             written = WrittenManifest(MANIFEST, len(concepts), waiting)
             if data == before:
                 return written
-            if before is None:
-                if self._vault.create_at(MANIFEST, data):
-                    return written
-            elif self._replaced(before, data):
+            with suppress(NoteConflict):  # somebody saved it in the meantime
+                make_edit(self._vault, Edit(MANIFEST, before, data))
                 return written
         raise NoteConflict(
             f"{MANIFEST} keeps changing; try again when nobody edits it", path=MANIFEST
@@ -163,9 +163,7 @@ class ManifestKeeper:
         if before is not None:
             return before.decode("utf-8", "replace")
         concepts = self.concepts()
-        return write_manifest(
-            "", concepts, state_name(map(WrittenConcept.from_concept, concepts.values()))
-        )
+        return write_manifest("", concepts, state_name(concepts.values()))
 
     def preview(self) -> ManifestPreview:
         """The changes that a person's edits would make, note by note and line by line.
@@ -246,26 +244,12 @@ class ManifestKeeper:
         if former is not None and not faults(lines):
             waiting = withheld_concepts(former, _listed(lines))
             waiting = {key: concept for key, concept in waiting.items() if key in concepts}
-        listed = {
-            key: WrittenConcept.from_concept(concept) for key, concept in concepts.items()
-        } | waiting
+        listed: dict[str, Concept | WrittenConcept] = {**concepts, **waiting}
         name = save_concepts(self._vault, listed.values(), [state] if state else [])
         written = write_manifest(
             text, concepts, name, withheld=waiting, is_gone=lambda key: key in (former or {})
         )
         return written, len(waiting)
-
-    def _replaced(self, before: bytes, data: bytes) -> bool:
-        """Replace the manifest; False if somebody saved it in the meantime."""
-        unchanged = True
-
-        def change(current: bytes) -> bytes:
-            nonlocal unchanged
-            unchanged = current == before
-            return data if unchanged else current
-
-        self._vault.edit(MANIFEST, change)
-        return unchanged
 
     def _bytes(self) -> bytes | None:
         try:
@@ -358,11 +342,7 @@ class ManifestKeeper:
         indexed = self._indexed()
         remaining = concepts_of(indexed.notes.memories.all(), indexed.edges, removed)
         state = _state_of(lines)
-        name = save_concepts(
-            self._vault,
-            [WrittenConcept.from_concept(concept) for concept in remaining.values()],
-            [state],
-        )
+        name = save_concepts(self._vault, remaining.values(), [state])
         text = write_manifest(
             _text(staging.read(MANIFEST)),
             remaining,

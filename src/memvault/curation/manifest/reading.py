@@ -165,7 +165,7 @@ class _Comparison:
         None if the concept no longer exists, is merged, or has gained or lost its notes since.
         """
         concept = self._concepts.get(key)
-        if concept is None or bool(concept.paths) != written.has_notes:
+        if concept is None or concept.has_notes != written.has_notes:
             return None
         targets = self._resolve(None, concept.name)
         new_paths: list[str] = []

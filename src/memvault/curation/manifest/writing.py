@@ -179,7 +179,8 @@ def _listed(
     inserted: dict[int, list[ManifestLine]] = defaultdict(list)
     fresh: dict[str, list[ManifestLine]] = {}
     for heading, group in groups.items():
-        new_lines = [_line(concept, newline) for concept in sorted(group, key=_by_name)]
+        by_name = sorted(group, key=lambda concept: _sorting(concept.name))
+        new_lines = [_line(concept, newline) for concept in by_name]
         if heading in places:
             _insert(lines, places[heading], new_lines, inserted)
         else:
@@ -295,10 +296,6 @@ def _group_order(heading: str) -> tuple[int, str]:
     if heading == TAGS:
         return (len(_ORDER) + 1, heading)
     return (_ORDER.get(heading, len(_ORDER)), heading)
-
-
-def _by_name(concept: Concept) -> tuple[str, str]:
-    return _sorting(concept.name)
 
 
 def _sorting(name: str) -> tuple[str, str]:

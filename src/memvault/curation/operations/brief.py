@@ -23,7 +23,7 @@ from memvault.model.errors import InvalidParams
 from memvault.model.memory import Lifecycle, Memory
 from memvault.model.moments import iso_utc
 from memvault.model.note import Embed
-from memvault.search.modes import diverse
+from memvault.search.modes import centrality, diverse
 from memvault.vault.compose import compose_note
 from memvault.vault.file_names import safe_name
 from memvault.vault.links import wikilink
@@ -82,9 +82,7 @@ def key_facts(
     if not facts:
         return []
     vectors = np.asarray(embed([fact.text for fact in facts]), np.float32)
-    centroid = vectors.mean(axis=0)
-    central = vectors @ (centroid / (float(np.linalg.norm(centroid)) or 1.0))
-    chosen = diverse(np.clip(central, 0.0, 1.0).tolist(), vectors, limit, VARIETY)
+    chosen = diverse(centrality(vectors).tolist(), vectors, limit, VARIETY)
     return [facts[index] for index in sorted(chosen)]
 
 

@@ -6,6 +6,7 @@ A section is the text below a heading, up to the next heading of the same or a h
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from difflib import get_close_matches
 
 from memvault.model.errors import InvalidParams, NoteConflict
@@ -58,8 +59,10 @@ class EditableText:
 
     def prepending(self, content: str, section: str | None) -> Replacement:
         """The replacement that adds the content below the heading of the section or the title."""
-        line = self._heading(section) if section is not None else self._title_end()
-        is_below_heading = line > self.parsed.body_line - 1
+        body = self.parsed.body_line - 1
+        title = title_line(self.parsed, self.lines)
+        line = self._heading(section) if section is not None else title or body
+        is_below_heading = line > body
         while is_below_heading and line < len(self.lines) and not self.lines[line].strip():
             line += 1
         at = self._offset(line)
@@ -193,16 +196,6 @@ class EditableText:
             path=self.path, headings=headings,
         )  # fmt: skip
 
-    def _title_end(self) -> int:
-        """The number of lines of the frontmatter and of the title below it, if there is one."""
-        first = self.parsed.headings[0] if self.parsed.headings else None
-        body = self.parsed.body_line - 1
-        if first is None or first.level != 1:
-            return body
-        is_first = not any(line.strip() for line in self.lines[body : first.line - 1])
-        is_atx = self.lines[first.line - 1].lstrip().startswith("#")
-        return first.line if is_first and is_atx else body
-
     def _offset(self, line: int) -> int:
         return sum(map(len, self.lines[:line]))
 
@@ -223,6 +216,15 @@ class EditableText:
     def _nearest_lines(self, text: str) -> list[str]:
         lines = [line.strip() for line in self.lines[self.parsed.body_line - 1 :] if line.strip()]
         return get_close_matches(text.strip().split(self.newline)[0], lines, 3, cutoff=0.4)
+
+
+def title_line(note: ParsedNote, lines: Sequence[str]) -> int | None:
+    """The line of the heading ``# …`` that begins the body, counted from 1; None without one."""
+    first = note.headings[0] if note.headings else None
+    if first is None or first.level != 1:
+        return None
+    is_first = not any(line.strip() for line in lines[note.body_line - 1 : first.line - 1])
+    return first.line if is_first and lines[first.line - 1].lstrip().startswith("#") else None
 
 
 def _is_utf8(data: bytes) -> bool:

@@ -73,9 +73,9 @@ def stage_fading(staging: Staging, faded: FadedText, last: Change | None) -> str
     check_body(path, data)
     if last is not None and not body_is_unchanged(data, last):
         raise NoteConflict(f"{path} was edited since it faded, and fades no further", path=path)
-    body = faded.body.replace("\n", newline_of(note_text(path, data))).encode()
-    blank = body_of(data)[: _leading_blank(body_of(data))]
-    text = with_body(data, blank + body)
+    body, old_body = faded.body.replace("\n", newline_of(note_text(path, data))), body_of(data)
+    blank = old_body[: len(old_body) - len(old_body.lstrip(BLANK.encode()))]
+    text = with_body(data, blank + body.encode())
     original = last.memo[ORIGINAL] if last is not None else content_hash(data)
     keys = last.memo[KEYS].split() if last is not None else [FADED, ARCHIVED]
     text = set_key(set_key(text, FADED, str(faded.stage)), ARCHIVED, original)
@@ -84,12 +84,12 @@ def stage_fading(staging: Staging, faded: FadedText, last: Change | None) -> str
     if len(text) >= len(data):
         raise InvalidParams(f"{path} is too short to fade", path=path)
     if last is None:
-        staging.archive(data)
+        staging.archives.append(data)
     staging.write(path, text)
-    staging.add_memo({
+    staging.memo |= {
         ORIGINAL: original, KEYS: " ".join(keys), SINCE: faded.since.isoformat(),
         BODY: content_hash(body_of(text)),
-    })  # fmt: skip
+    }  # fmt: skip
     return path
 
 
@@ -184,10 +184,6 @@ def check_body(path: str, data: bytes) -> None:
         raise MalformedFrontmatter(
             f"{path}: the properties cannot be separated from the text", line=1
         )
-
-
-def _leading_blank(body: bytes) -> int:
-    return len(body) - len(body.lstrip(b"\r\n"))
 
 
 def _added_lines(

@@ -83,7 +83,7 @@ def import_conversations(
             run.add(item)
             if progress is not None:
                 progress(done)
-        staging.add_memo({SOURCE: provider, **run.texts})
+        staging.memo |= {SOURCE: provider, **run.texts}
         return run.report, tuple(run.titles), tuple(run.texts)
 
     return curator.perform_described(stage, ChangeKind.IMPORTED, why).result
@@ -146,7 +146,7 @@ class _Import:
         self.titles.append(conversation.title)
         self.texts[conversation.id] = self._hashes[conversation.id] = content_hash(_body(note))
         if digests := added(None, _spoken(conversation)):
-            self._staging.add_memo({spoken_key(path): " ".join(digests)})
+            self._staging.memo[spoken_key(path)] = " ".join(digests)
 
 
 def _imported_texts(history: History) -> dict[str, str]:

@@ -15,6 +15,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from memvault.curation.changes.staging import Staging
+from memvault.curation.operations.editable_text import title_line
 from memvault.curation.operations.properties import property_of, set_property, spelling
 from memvault.curation.operations.relink import attached_files, relink
 from memvault.curation.targets import Target, concept_ids, names_of_memory
@@ -29,7 +30,7 @@ from memvault.text.words import name_key
 from memvault.vault.compose import appended, closed, fenced, frontmatter
 from memvault.vault.frontmatter.properties import UNDERSTOOD, as_text
 from memvault.vault.lines import lines_of, newline_of, note_text
-from memvault.vault.links import LinkIndex, keys_of
+from memvault.vault.links import LinkIndex, keys_of, without_suffix
 from memvault.vault.parse import frontmatter_of, parse_note
 from memvault.vault.rewrite_links import NewTarget, WrittenLink, rewrite_links
 
@@ -80,7 +81,7 @@ def stage_merge(
     """
     merged = _checked_sources(sources, target)
     merged_from = tuple(key for source in merged for key in source.node_ids)
-    staging.add_merged(merged_from)
+    staging.merged_from.extend(merged_from)
     if target.note is None:
         _join_concepts(staging, merged, target)
         return MergeResult(target.node_ids, None, merged_from, ())
@@ -114,7 +115,7 @@ def _join_concepts(staging: Staging, merged: Sequence[Target], target: Target) -
     node = target.nodes[0]
     names = tuple(source.name for source in merged)
     ids = {key for source in merged for key in source.node_ids} | concept_ids(names)
-    staging.add_fact(
+    staging.facts.append(
         Fact(
             kind=FactKind.JOINED,
             node_ids=tuple(sorted(ids - {node.id})),
@@ -193,7 +194,7 @@ class _Merging:
         stem = PurePosixPath(path).stem
         if self._index.links.resolve(stem, source) == path:
             return stem
-        return path.removesuffix(".md").removesuffix(".markdown")
+        return without_suffix(path)
 
     def _properties(self, parsed: Iterable[ParsedNote], names: Sequence[str]) -> None:
         survivor_names = {name_key(name) for name in names_of_memory(self._survivor)}
@@ -317,12 +318,9 @@ def _headings(notes: Sequence[Memory]) -> dict[str, str]:
 
 def _leading_title(note: ParsedNote, text: str) -> int | None:
     """The line of a leading heading that only repeats the title; None without one."""
-    if not note.headings or note.headings[0].level != 1 or note.headings[0].text != note.title:
+    if not note.headings or note.headings[0].text != note.title:
         return None
-    line = note.headings[0].line
-    before = lines_of(text)[note.body_line - 1 : line - 1]
-    is_first = not any(line.strip() for line in before)
-    return line if is_first and lines_of(text)[line - 1].lstrip().startswith("#") else None
+    return title_line(note, lines_of(text))
 
 
 def _listed(values: Mapping[str, Any], key: str) -> list[str]:

@@ -125,7 +125,7 @@ def stage_importance(
     after = round(min(1.0, max(0.0, unbounded)), 3)
     if path is None:
         if after != before:
-            staging.add_fact(
+            staging.facts.append(
                 Fact(kind=FactKind.IMPORTANCE, node_ids=target.node_ids, names=(target.name,),
                      value=after)
             )  # fmt: skip
@@ -163,5 +163,5 @@ def stage_verification(
     set_property(staging, path, "verified", verified)
     set_property(staging, path, "verified_by", by)
     set_property(staging, path, "verified_on", on)
-    staging.add_memo({MARKED_RIGHT: str(verified).lower()})
+    staging.memo[MARKED_RIGHT] = str(verified).lower()
     return PropertyChange(path, before, verified)

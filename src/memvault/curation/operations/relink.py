@@ -53,7 +53,7 @@ def attached_files(staging: Staging, source: str, target: str) -> Attached:
         if "://" in dest or folder == posixpath.dirname(target):
             return None
         file = posixpath.normpath(posixpath.join(folder, unquote(dest)))
-        return file if not file.startswith("..") and staging.is_file(file) else None
+        return file if not file.startswith("..") and staging.vault.is_taken(file) else None
 
     return attached
 

@@ -125,7 +125,7 @@ def _stage(
         embed = PurePosixPath(attachment).name
         note = compose_note(properties, _body(draft, embed, related_to))
     if draft.is_fetched:
-        staging.add_memo({WEB: "true"})
+        staging.memo[WEB] = "true"
     return Stored(staging.create_note(folder, name, note), title, properties["id"])
 
 
@@ -273,16 +273,14 @@ def _link(memory: Memory, source: str, index: MergeIndex | None) -> str:
 
 def _stored_already(vault: Vault, source: str, note: bytes, now: datetime) -> str | None:
     """The path of a note from the last ten minutes that differs only in its id and time."""
-    stem = source.removesuffix(".md")
     new_text = _without_stamp(note)
-    number, path = 1, source
-    while (stat := vault.stat(path)) is not None:
+    for path in numbered_paths(source, first=2):
+        if (stat := vault.stat(path)) is None:
+            break
         if now.timestamp() - stat.mtime_ns / 1e9 < RETRY_WINDOW.total_seconds():
             data = vault.read(path)
             if _without_stamp(data) == new_text and _is_recent(data, now):
                 return path
-        number += 1
-        path = f"{stem} {number}.md"
     return None
 
 

@@ -10,7 +10,6 @@ others' sentences; the journal then records the rename, since later edits may le
 
 from __future__ import annotations
 
-import threading
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -39,6 +38,7 @@ from memvault.model.provenance import (
 )
 from memvault.vault.files import Vault
 from memvault.vault.journal import Journal, JournalEntry
+from memvault.vault.journal_reader import JournalReader
 
 # Keys of an entry's data.
 ADDED = "added"  # digests of the sentences that the change added
@@ -59,20 +59,18 @@ def spoken_key(path: str) -> str:
     return f"{SPOKEN}:{path}"
 
 
-class Provenances:
+class Provenances(JournalReader):
     """The provenance of each note; each call first reads new journal entries. Thread-safe."""
 
     def __init__(self, journal: Journal, vault: Vault) -> None:
-        self._journal = journal
+        super().__init__(journal)
         self._renamed = RenamedNotes(vault)
-        self._marks: dict[str, int] = {}
         # Path or id of a note → when it was saved before memvault first changed it, in ns.
         self._saved: dict[str, int] = {}
         self._records: dict[str, SentenceOrigins] = defaultdict(SentenceOrigins)
         self._adopters: dict[str, list[SentenceOrigins]] = {}  # by the verifying change
         self._reframed_by: dict[str, list[SentenceOrigins]] = {}  # by the reframing change
         self._undoings: dict[str, Change] = {}
-        self._lock = threading.Lock()
 
     def of(self, path: str, note_id: str, data: bytes) -> Provenance:
         """The provenance of a note: who wrote which of its sentences.
@@ -85,8 +83,7 @@ class Provenances:
 
     def saved_first(self, path: str, note_id: str) -> int | None:
         """When the note was saved before memvault first changed it, in ns; None if it did not."""
-        with self._lock:
-            self._refresh()
+        with self._current():
             known = (self._saved.get(key) for key in _keys(path, note_id))
             return min((saved for saved in known if saved is not None), default=None)
 
@@ -95,8 +92,7 @@ class Provenances:
 
         In the second, what a client put into another frame is still the person's.
         """
-        with self._lock:
-            self._refresh()
+        with self._current():
             records = self._records_of(path, note_id)
             if not records and not self._renamed:
                 return Provenance(), Provenance()
@@ -130,8 +126,7 @@ class Provenances:
 
     def stamps(self, notes: Iterable[tuple[str, str]]) -> list[str]:
         """For each note, a text that changes whenever the journal has a new entry about it."""
-        with self._lock:
-            self._refresh()
+        with self._current():
             return [_stamp(self._records_of(path, note_id)) for path, note_id in notes]
 
     def _records_of(self, path: str, note_id: str) -> list[SentenceOrigins]:
@@ -168,8 +163,7 @@ class Provenances:
         else:
             self._refresh()
 
-    def _refresh(self) -> None:
-        entries, self._marks = self._journal.entries_after(self._marks)
+    def _take(self, entries: Sequence[JournalEntry]) -> None:
         for entry in entries:
             if entry.kind in _WRITTEN:
                 self._apply_written_entry(entry)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
@@ -71,7 +72,7 @@ def linked_line(
     would not add exactly this link to the note.
     """
     target, _, _ = link.removeprefix("[[").removesuffix("]]").partition("|")
-    lines, links = lines_of(note_text(path, data)), parse_note(path, data).links
+    lines, places = lines_of(note_text(path, data)), _places(path, data)
     if not link.startswith("[[") or line > len(lines) or len(lines[line - 1]) > MAX_LINE_CHARS:
         return None
     before = lines[line - 1]
@@ -84,20 +85,14 @@ def linked_line(
         after = before[: match.start()] + new_link + before[match.end() :]
         changed = "".join([*lines[: line - 1], after, *lines[line:]])
         note = changed.encode("utf-8", "surrogateescape")
-        new_links = parse_note(path, note).links
-        same_after = [
-            link_after
-            for link_after in new_links
-            if (link_after.target, link_after.line) == (target, line)
-        ]
-        same_before = [
-            link_before
-            for link_before in links
-            if (link_before.target, link_before.line) == (target, line)
-        ]
-        if len(new_links) == len(links) + 1 and len(same_after) == len(same_before) + 1:
+        if _places(path, note) == places + Counter([(target, line)]):
             return LinkedLine(before.strip(), after.strip(), note)
     return None
+
+
+def _places(path: str, data: bytes) -> Counter[tuple[str, int]]:
+    """How many links of a note have each target and line."""
+    return Counter((link.target, link.line) for link in parse_note(path, data).links)
 
 
 def type_of(discovery: Discovery) -> TaskType:

@@ -178,18 +178,11 @@ def _share_day_project_type(first: Memory, second: Memory) -> bool:
     return is_same_day and first.project == second.project and first.type == second.type
 
 
-def _kept_first(first: Memory, second: Memory) -> list[Memory]:
-    """The older note first, but the person's before what others claim."""
-    return sorted((first, second), key=lambda each: (each.is_claim, each.created_at, each.path))
-
-
-def _outdated_first(first: Memory, second: Memory) -> list[Memory]:
-    """The older note first, but what others claim before the person's."""
-    return sorted((first, second), key=lambda each: (not each.is_claim, each.created_at, each.path))
-
-
 def _duplicates(memory: Memory, other: Memory) -> CurationTask:
-    first, second = _kept_first(memory, other)
+    # The older note stays, but the person's before what others claim.
+    first, second = sorted(
+        (memory, other), key=lambda each: (each.is_claim, each.created_at, each.path)
+    )
     return CurationTask.about(
         [first, second],
         TaskType.NEAR_DUPLICATES,
@@ -201,7 +194,10 @@ def _duplicates(memory: Memory, other: Memory) -> CurationTask:
 
 
 def _other_numbers(memory: Memory, other: Memory) -> CurationTask:
-    first, second = _outdated_first(memory, other)
+    # The older note is outdated, but what others claim before the person's.
+    first, second = sorted(
+        (memory, other), key=lambda each: (not each.is_claim, each.created_at, each.path)
+    )
     return CurationTask.about(
         [first, second],
         TaskType.CONFLICTING_FACTS,
