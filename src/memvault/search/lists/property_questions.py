@@ -28,6 +28,7 @@ from memvault.search.lists.note_properties import (
     with_longest_values,
 )
 from memvault.search.lists.overdue import DONE, asks_for_overdue, overdue_since, without_overdue
+from memvault.search.number_questions import asks_for_count
 from memvault.search.order import latest_first
 from memvault.search.property_text import KeysByNearness, terms_of
 from memvault.search.question_languages import is_name_in
@@ -57,11 +58,6 @@ _NEGATED = re.compile(
 )
 _YET_WORDS = (
     "yet still already noch schon encore déjà ancora già aún todavía ya ainda já nog al ещё уже"
-)
-_ASKS_COUNT = re.compile(
-    r"\b(?:how many|number of|count|wie ?viele|combien|cuánt[oa]s|quant[ie]|quant[oa]s|hoeveel|"
-    r"ile|ilu|сколько)\b|いくつ|多少|几",
-    re.IGNORECASE,
 )
 _UN_PREFIX = re.compile(r"\bun(\w{3,})", re.IGNORECASE)
 _POSSESSIVE = re.compile(r"['’]s\b")
@@ -293,9 +289,8 @@ class PropertyQuestion:
             return False
         if not self._compares and note.says_no and not note.is_named_by(values):
             return False
-        is_narrowed = self._compares or self.time is not None or _ASKS_COUNT.search(self.text)
-        says_it = values or note.says_yes or any(map(note.has_value, words))
-        return bool(is_narrowed or says_it)
+        is_narrowed = self._compares or self.time is not None or asks_for_count(self.text)
+        return is_narrowed or bool(values) or note.says_yes or any(map(note.has_value, words))
 
     def _sort_key(self, note: NoteProperties, compared_key: str | None) -> float | None:
         """The number or day to sort a note by; None if it is not within the limits."""
