@@ -94,40 +94,6 @@ def _is_free(start: int, end: int, occupied: Iterable[tuple[int, int]]) -> bool:
     return all(end <= other_start or other_end <= start for other_start, other_end in occupied)
 
 
-@dataclass(frozen=True, slots=True)
-class Value:
-    """A date, number or capitalised name that a sentence states, and the step that states it."""
-
-    text: str
-    whole: str
-    local: str
-
-    @property
-    def steps(self) -> tuple[str, str]:
-        return (self.whole, self.local)
-
-
-def values_in(sentence: str, names: Iterable[tuple[int, int]]) -> list[Value]:
-    """The values of a sentence.
-
-    Args:
-        names: places of the vault's names in the sentence, which are no values.
-    """
-    occupied = sorted(names)
-    spans = [_Span(start, end) for start, end in occupied]
-    for start, end in literals(sentence):
-        if _is_free(start, end, occupied):
-            spans.append(_Span(start, end, 0))
-    lists = _lists(sentence, sorted(spans, key=lambda span: (span.start, span.end)))
-    whole = _whole(sentence, lists)
-    return [
-        Value(sentence[span.start : span.end], whole, _local(sentence, lists, index))
-        for index, group in enumerate(lists)
-        for span in group
-        if span.edge == 0
-    ]
-
-
 class _OwnNames:
     """Finds a note's own names.
 

@@ -233,10 +233,6 @@ class Lexicon:
             has_kind.append(term.person or reading.named)
         return in_question, has_kind
 
-    def name_spans(self, sentence: str) -> list[tuple[int, int]]:
-        """Spans of the vault's names in a sentence of a note."""
-        return [(mention.start, mention.end) for mention in self._names.find(sentence)]
-
     def usable(self, project: str | None) -> Flags:
         """Which nodes a question asked in a project may see."""
         graph = self.graph

@@ -186,7 +186,7 @@ class RelationSearch:
         """
         hops, plain = min(max_hops, MAX_HOPS), reading.plain
         inquiry = self._inquiry(reading.lexicon, reading.question, scope, hops)
-        solve = inquiry.begin_solving(all_values=explain)
+        solve = inquiry.begin_solving()
         by_paths, score = inquiry.notes_by_paths(plain.words, plain.named, MIN_PATH_SCORE)
         solution = solve()
         is_grounded = solution is not None and inquiry.is_grounded(solution)

@@ -65,13 +65,9 @@ class StepGraph:
     half_target: Ints  # the node at its other end
 
     def are_relations(self, steps: Sequence[int]) -> bool:
-        """Whether a chain has edges, and all of them are relations of the vault.
-
-        Args:
-            steps: numbers of edges; negative ones are values.
-        """
-        edges = [step for step in steps if step >= 0]
-        return bool(edges) and bool(self.repeated[edges].all())
+        """Whether a chain has edges, by their numbers, and all of them are relations of the
+        vault."""
+        return bool(steps) and bool(self.repeated[list(steps)].all())
 
     def half_edges(self, nodes: Ints, limit: int | None = None) -> tuple[Places, Places]:
         """The half edges of these nodes: for each the position of its node, and its number.
