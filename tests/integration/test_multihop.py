@@ -456,15 +456,14 @@ def test_a_graph_that_stops_answering_once_it_is_loaded_is_not_missed(
     assert reached.hits[0].hops
 
 
-def texts_of(graph: StepGraph) -> set[tuple[str, str, str, str, bool]]:
-    """Every edge in words: source, target, both steps, whether listed."""
+def texts_of(graph: StepGraph) -> set[tuple[str, str, str, str]]:
+    """Every edge in words: source, target, both steps."""
     return {
         (
             graph.node_ids[graph.source[k]],
             graph.node_ids[graph.target[k]],
             graph.texts[graph.whole[k]],
             graph.texts[graph.local[k]],
-            bool(graph.listed[k]),
         )
         for k in range(len(graph.source))
     }

@@ -38,13 +38,11 @@ class Step:
 
     Attributes:
         sentence: the number of the sentence within the note; equal for all edges of one.
-        listed: whether the target is in a list.
     """
 
     whole: str
     local: str
     sentence: int
-    listed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,19 +61,19 @@ def steps_of(edges: Sequence[GraphEdge], title: str, names: Iterable[str]) -> li
         names: the note's own names, which are masked too.
     """
     own_names = _OwnNames(names)
-    steps: list[Step] = [Step("", "", 0, False)] * len(edges)
+    steps: list[Step] = [Step("", "", 0)] * len(edges)
     grouped = groupby(range(len(edges)), key=lambda k: (edges[k].line, edges[k].sentence))
     for number, (_, group) in enumerate(grouped):
         members = list(group)
         sentence = edges[members[0]].sentence
         if sentence == title:
             for k in members:  # names in a title are adjacent without being related
-                steps[k] = Step(TITLE_STEP, TITLE_STEP, -1 - k, False)
+                steps[k] = Step(TITLE_STEP, TITLE_STEP, -1 - k)
             continue
-        for k, whole, local, is_listed in _masked(sentence, edges, members, own_names):
+        for k, whole, local in _masked(sentence, edges, members, own_names):
             edge = edges[k]
             whole_step, local_step = _with_relation(edge, whole), _with_relation(edge, local)
-            steps[k] = Step(whole_step, local_step, number, is_listed)
+            steps[k] = Step(whole_step, local_step, number)
     return steps
 
 
@@ -127,8 +125,8 @@ def _with_relation(edge: GraphEdge, text: str) -> str:
 
 def _masked(
     sentence: str, edges: Sequence[GraphEdge], members: list[int], own_names: _OwnNames
-) -> Iterable[tuple[int, str, str, bool]]:
-    """Edge, whole step, local step and whether it is listed, for the edges of one sentence."""
+) -> Iterable[tuple[int, str, str]]:
+    """Edge, whole step and local step, for the edges of one sentence."""
     spans: list[_Span] = []
     for k in members:
         start, end = edges[k].place, edges[k].place + edges[k].length
@@ -144,13 +142,12 @@ def _masked(
     edges_with_span = {span.edge for span in spans}
     for k in members:
         if k not in edges_with_span:
-            yield k, whole, whole, False
+            yield k, whole, whole
     for index, group in enumerate(lists):
         local = _local(sentence, lists, index)
-        is_listed = len({edges[s.edge].target if s.edge >= 0 else s for s in group}) > 1
         for span in group:
             if span.edge >= 0:
-                yield span.edge, whole, local, is_listed
+                yield span.edge, whole, local
 
 
 def _lists(sentence: str, spans: list[_Span]) -> list[list[_Span]]:

@@ -192,14 +192,11 @@ class Solver:
     def _related(self, question: Question, relation: Relation) -> tuple[State, float]:
         """The nodes that this relation connects to the possible nodes at its other end."""
         child, fit = self._solve(question, relation.far)
-        near_term = question.terms[relation.near]
         phrase = relation_phrase(question, relation, self._has_kind)
-        is_of = relation.words in ("of", "")
-        single = not near_term.plural and not near_term.named and (near_term.person or is_of)
         if self._is_value(question, relation, phrase):
-            state, best = self._traversal.value(child, phrase, single=single)
+            state, best = self._traversal.value(child, phrase)
         else:
-            joint = self._joint(question, relation, phrase, single=single)
+            joint = self._joint(question, relation, phrase)
             state, best = self._traversal.step(child, joint)
         reached = bool(state.score.max(initial=0.0) > 0)
         factor = min(1.0, max(MIN_FIT, best + FIT_ADDED)) if reached else UNREACHED_FIT
@@ -213,9 +210,7 @@ class Solver:
         has_words = phrase.is_weak or relation.words not in ("of", "")
         return is_only_relation and may_be_value and has_words
 
-    def _joint(
-        self, question: Question, relation: Relation, phrase: Phrase, *, single: bool
-    ) -> Joint:
+    def _joint(self, question: Question, relation: Relation, phrase: Phrase) -> Joint:
         far_term = question.terms[relation.far]
         is_of = relation.words in ("of", "")
         return Joint(
@@ -223,7 +218,7 @@ class Solver:
             if far_term.named
             else self._readings[relation.far].weights,
             parent_kinds=self._readings[relation.near].weights,
-            fit=self._traversal.phrase_fit.of_edges(phrase, single=single),
+            fit=self._traversal.phrase_fit.of_edges(phrase),
             middle_fit=self._kinds.nearness(self._vectors[_text_of_relation(question, relation)]),
             loose=phrase.is_weak or (is_of and self._readings[relation.near].named),
             times=relation.times[0] if relation.times else None,

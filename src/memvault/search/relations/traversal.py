@@ -285,7 +285,7 @@ class Traversal:
 
     # -- values -----------------------------------------------------------------------------------
 
-    def value(self, child: State, phrase: Phrase, *, single: bool) -> tuple[State, float]:
+    def value(self, child: State, phrase: Phrase) -> tuple[State, float]:
         """The notes that may state a value (a place, a day): the child's own, and those that edges
         lead to."""
         graph, reached = self._graph, self.empty()
@@ -300,7 +300,7 @@ class Traversal:
             return reached, UNKNOWN_FIT
         out_edges = self._out_edges(followed)
         is_stated_by_child = graph.source[out_edges.edge] == out_edges.origin
-        fit = self.phrase_fit.of_edges(phrase, single=single)[out_edges.edge]
+        fit = self.phrase_fit.of_edges(phrase)[out_edges.edge]
         fit = fit - np.where(is_stated_by_child, 0.0, REVERSED_VALUE)
         best = float(fit.max(initial=-1.0))
         fall = self._fall_for(best)
