@@ -31,7 +31,7 @@ from memvault.search.times.question_time import QuestionTime, says_its_day
 from memvault.search.times.time_question_words import asks_only_for_tasks, words_beyond_plans
 from memvault.text.chunking import OPEN_TASK
 from memvault.text.encoders.embedding import Embedder
-from memvault.text.words import composed, some_words
+from memvault.text.words import some_words
 
 MAX_LATEST = 3  # notes with the latest values of a property
 MAX_NAMING_WORDS = 4  # words of a question that name a folder, project or title
@@ -292,7 +292,7 @@ def _property_notice(count: int, shown_count: int, compared_key: str | None) -> 
 
 
 def _words(text: str) -> set[str]:
-    return set(some_words(composed(text)))
+    return set(some_words(text))
 
 
 def _by_importance(memories: Iterable[Memory]) -> list[Memory]:

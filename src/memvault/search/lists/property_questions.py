@@ -205,7 +205,7 @@ class PropertyQuestion:
         if self.order:
             of_kind = {w for w, terms in self.words.items() if terms <= candidates.named_terms}
             ignored = (STOP_WORDS | of_kind) - LARGEST - SMALLEST
-            text = " ".join(w for w in some_words(composed(self.text)) if w not in ignored)
+            text = " ".join(w for w in some_words(self.text) if w not in ignored)
             least, lead = MIN_ORDERED, MIN_LEAD
         nearest, second = [*by_nearness(text, keys), *2 * [(-1.0, "")]][:2]
         return nearest[1] if nearest[0] >= max(least, second[0] + lead) else None
