@@ -7,6 +7,7 @@ import re
 from datetime import date
 
 from memvault.model.memory import Memory
+from memvault.search.lists.named_groups import names_of
 from memvault.search.lists.note_properties import terms_of_key
 from memvault.search.order import latest_first
 from memvault.search.property_text import shown_value, terms_of
@@ -36,14 +37,10 @@ def notes_with_latest_value(question: str, memories: MemoryLookup, today: date) 
         for memory in memories.at(memories.paths_with_property(key))
         if says_its_day(memory) and memory.day <= today and shown_value(memory.properties[key])
     }
-    named = [memory for memory in having.values() if other_terms <= _terms_naming(memory)]
+    named = [memory for memory in having.values() if other_terms <= terms_of(names_of(memory))]
     return latest_first(named or having.values()) if len(having) >= MIN_DAYS else []
 
 
 def _is_named(key: str, terms: frozenset[int]) -> bool:
     key_terms = terms_of_key(key)
     return bool(key_terms) and key_terms <= terms
-
-
-def _terms_naming(memory: Memory) -> frozenset[int]:
-    return terms_of(f"{memory.title} {memory.type} {memory.project or ''} {' '.join(memory.tags)}")
