@@ -33,9 +33,14 @@ from memvault.search.order import latest_first
 from memvault.search.property_text import KeysByNearness, terms_of
 from memvault.search.question_languages import is_name_in
 from memvault.search.scope import MemoryLookup
-from memvault.search.times.question_time import NEWEST, QuestionTime, says_its_day
+from memvault.search.times.question_time import (
+    NEWEST,
+    QuestionTime,
+    says_its_day,
+    without_newest,
+)
 from memvault.search.times.time_question_words import words_beyond
-from memvault.text.words import STOP_WORDS, composed, some_words
+from memvault.text.words import STOP_WORDS, some_words
 
 MAX_WORDS = 6  # of a question that properties answer
 MIN_LIMITED = 0.2  # cosine of a limit and the key of the property whose numbers it limits
@@ -60,7 +65,6 @@ _YET_WORDS = (
     "yet still already noch schon encore déjà ancora già aún todavía ya ainda já nog al ещё уже"
 )
 _UN_PREFIX = re.compile(r"\bun(\w{3,})", re.IGNORECASE)
-_POSSESSIVE = re.compile(r"['’]s\b")
 _VERB = re.compile(r"(?:\b(?:we|you|they)|(?<=\w )I) (\w+)")  # "do we hire", not "I libri"
 
 
@@ -122,7 +126,7 @@ class PropertyQuestion:
         negated = _NEGATED.search(rest) is not None
         if negated:
             ignored.update(_YET_WORDS.split())
-        rest = _POSSESSIVE.sub("", NEWEST.sub(" ", composed(rest).casefold()))
+        rest = without_newest(rest)
         content = words_beyond(ignored, rest, question)
         in_order = list(dict.fromkeys(some_words(rest)))
         size_words = set(in_order)  # "most" is no content word
