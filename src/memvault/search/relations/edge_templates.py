@@ -34,15 +34,10 @@ _LITERALS = (
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The masked text of an edge: its whole sentence, and locally the words around its target.
-
-    Attributes:
-        sentence: the number of the sentence within the note; equal for all edges of one.
-    """
+    """The masked text of an edge: its whole sentence, and locally the words around its target."""
 
     whole: str
     local: str
-    sentence: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,19 +56,18 @@ def steps_of(edges: Sequence[GraphEdge], title: str, names: Iterable[str]) -> li
         names: the note's own names, which are masked too.
     """
     own_names = _OwnNames(names)
-    steps: list[Step] = [Step("", "", 0)] * len(edges)
+    steps: list[Step] = [Step("", "")] * len(edges)
     grouped = groupby(range(len(edges)), key=lambda k: (edges[k].line, edges[k].sentence))
-    for number, (_, group) in enumerate(grouped):
+    for _, group in grouped:
         members = list(group)
         sentence = edges[members[0]].sentence
         if sentence == title:
             for k in members:  # names in a title are adjacent without being related
-                steps[k] = Step(TITLE_STEP, TITLE_STEP, -1 - k)
+                steps[k] = Step(TITLE_STEP, TITLE_STEP)
             continue
         for k, whole, local in _masked(sentence, edges, members, own_names):
             edge = edges[k]
-            whole_step, local_step = _with_relation(edge, whole), _with_relation(edge, local)
-            steps[k] = Step(whole_step, local_step, number)
+            steps[k] = Step(_with_relation(edge, whole), _with_relation(edge, local))
     return steps
 
 

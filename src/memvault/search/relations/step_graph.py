@@ -54,7 +54,6 @@ class StepGraph:
     whole: Ints  # text of an edge's whole sentence
     local: Ints  # text of the words around its target
     repeated: Flags  # whether an edge is a relation of the vault: notes state it again and again
-    sentence: Ints  # equal for the edges of one sentence
     ordinal: Ints  # number of the edge among its note's
     relation_names: Collection[str]  # names that people gave to relations, lower case
 

@@ -33,12 +33,10 @@ FALL = 0.1  # how fast a step loses weight relative to the best fitting step
 GOOD_FIT = 0.55  # of the best step; below it, steps lose weight more slowly
 ONE_TERM_SHARE = 0.05  # of its score, for a node that answers only one of two terms
 KINDS_WEIGHT = 0.2  # least weight of an edge between the right kinds, whatever its words
-# How much better two edges must fit than one, in general and in one sentence; more ("loose") if one
-# edge suffices or the question's words are vague.
+# How much better two edges must fit than one; more ("loose") if one edge suffices or the question's
+# words are vague.
 TWO_STEPS, TWO_STEPS_LOOSE = 0.12, 0.35
-SAME_SENTENCE, SAME_SENTENCE_LOOSE = 0.03, 0.2
-# Of two edges in different sentences: how much the better and the worse one count, and the kind of
-# the node between them.
+# Of two edges: how much the better and the worse one count, and the kind of the node between them.
 BETTER_EDGE, WORSE_EDGE, MIDDLE_KIND = 0.7, 0.3, 0.3
 MIN_TWO_STEP_SCORE = 0.3  # of a node from which two edges are followed
 IS_RIGHT_KIND = 0.5  # weight of a kind above which a node is of the right kind
@@ -232,15 +230,10 @@ class Traversal:
         valid &= parents[beyond] > IS_RIGHT_KIND
         first, second, beyond = first[valid], second[valid], beyond[valid]
         fit_first, fit_second = fit[edge[first]], fit[second]
-        is_same_sentence = graph.sentence[edge[first]] == graph.sentence[second]
         better, worse = np.maximum(fit_first, fit_second), np.minimum(fit_first, fit_second)
-        fit_apart = BETTER_EDGE * better + WORSE_EDGE * worse
-        fit_apart += MIDDLE_KIND * joint.middle_fit[graph.kind_of[middle[first]]]
-        penalty = TWO_STEPS_LOOSE if joint.loose or one_suffices else TWO_STEPS
-        penalty_same = SAME_SENTENCE_LOOSE if one_suffices else SAME_SENTENCE
-        fit_two = np.where(
-            is_same_sentence, 0.5 * (fit_first + fit_second) - penalty_same, fit_apart - penalty
-        )
+        fit_two = BETTER_EDGE * better + WORSE_EDGE * worse
+        fit_two += MIDDLE_KIND * joint.middle_fit[graph.kind_of[middle[first]]]
+        fit_two -= TWO_STEPS_LOOSE if joint.loose or one_suffices else TWO_STEPS
         return first, second, beyond, fit_two.astype(np.float32)
 
     def _best_moves(self, child: State, moves: _Moves, times: Span | None) -> State:
