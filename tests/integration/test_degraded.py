@@ -89,6 +89,12 @@ def test_without_the_vectors_the_graph_answers_from_the_names_in_the_question(ca
     assert "passage index does not answer" in context["notice"]
 
 
+@pytest.mark.parametrize("question", ["who leads the reef-survey?", "Who leads the Reef surveys?"])
+def test_without_the_vectors_a_name_is_found_in_another_spelling(caller, question):
+    caller.container.live.stores.vectors.close()
+    assert "Reef survey" in caller.ask("recall_memory", question)[0]
+
+
 def test_graph_results_show_their_path_and_their_own_lines(caller):
     caller.container.live.stores.vectors.close()
     nodes = caller.raw("graph_query", query=QUESTION).structured_content["results"]

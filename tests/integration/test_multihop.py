@@ -20,9 +20,7 @@ from memvault.search.fallback import NO_GRAPH
 from memvault.search.pipeline import Searcher
 from memvault.search.relations import edge_index, relation_search
 from memvault.search.relations.edge_index import EdgeIndex, least_repetitions
-from memvault.search.relations.question import Phrase
 from memvault.search.relations.step_graph import StepGraph
-from memvault.search.relations.traversal import Traversal
 from memvault.search.times.time_spans import Calendar
 from memvault.text.encoders.embedding import Embedder
 from tests.integration.searching import searcher_over, viewed
@@ -402,7 +400,7 @@ def test_notes_of_one_year_are_not_related_by_it(tmp_path: Path) -> None:
         container.close()
     first = when.hits[0]
     assert first.memory.title == "Ilse Brandt"
-    assert [hop.target for hop in first.hops] == ["Ilse Brandt", "1901"]  # known as a year
+    assert [hop.target for hop in first.hops] == ["Ilse Brandt"]
     director = next(hit for hit in later.hits if hit.memory.title == "Ilse Brandt")
     assert director.hops[0].source == "Harbour Lights"  # not another film of that year
     assert not [
@@ -458,15 +456,14 @@ def test_a_graph_that_stops_answering_once_it_is_loaded_is_not_missed(
     assert reached.hits[0].hops
 
 
-def texts_of(graph: StepGraph) -> set[tuple[str, str, str, str, bool]]:
-    """Every edge in words: source, target, both steps, whether listed."""
+def texts_of(graph: StepGraph) -> set[tuple[str, str, str, str]]:
+    """Every edge in words: source, target, both steps."""
     return {
         (
             graph.node_ids[graph.source[k]],
             graph.node_ids[graph.target[k]],
             graph.texts[graph.whole[k]],
             graph.texts[graph.local[k]],
-            bool(graph.listed[k]),
         )
         for k in range(len(graph.source))
     }
@@ -590,29 +587,6 @@ def test_the_words_before_a_colon_are_no_relation(
     graph = EdgeIndex(viewed(indexer), indexer.catalogue, embedder.embed).refresh()
     assert graph is not None
     assert {graph.texts[text] for text in graph.local[graph.repeated]} == {"from: X"}
-
-
-def test_values_are_not_read_where_they_could_not_lead_to_an_answer(
-    vault: Callable[[dict[str, str]], None], indexer: Indexer, embedder: Embedder
-) -> None:
-    vault({"Ilse Brandt.md": "Born in Gdansk in 1901.\n", "Harbour.md": "By [[Ilse Brandt]].\n"})
-    indexer.scan()
-    graph = EdgeIndex(viewed(indexer), indexer.catalogue, embedder.embed).refresh()
-    assert graph is not None
-    everything = np.ones(len(graph.node_ids), np.bool_)
-    similar = {"born X": np.zeros(len(graph.texts), np.float32)}
-    read: list[str] = []
-
-    def own_values(nodes: Sequence[int], phrase: Phrase, asking: str) -> dict[int, Any]:
-        read.extend(graph.names[node] for node in nodes)
-        return {}
-
-    for all_values, names in ((False, []), (True, ["Ilse Brandt"])):
-        traversal = Traversal(graph, everything, similar, 3, all_values=all_values)
-        child = traversal.named([graph.names.index("Ilse Brandt")])
-        phrase = Phrase(("born X",), frozenset(("born",)))
-        traversal.value(child, phrase, own_values, "when", single=True)
-        assert read == names
 
 
 def test_the_next_question_follows_relations_of_a_note_just_written(

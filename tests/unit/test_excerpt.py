@@ -137,6 +137,14 @@ def test_a_sentence_with_a_number_is_shown_where_a_number_is_asked_for(shelf):
     assert "40 euros" in shelf.shown("How much is the rent of the boat shed?", text, 30).text
 
 
+def test_a_sentence_with_a_number_is_shown_where_french_asks_for_one(shelf):
+    text = (
+        "Le loyer de la cabane du port est payé par le club.\n\nLoyer de la cabane : 40 euros.\n\n"
+        "Le loyer de la cabane du port est dû au bureau.\n"
+    )
+    assert "40 euros" in shelf.shown("Combien est le loyer de la cabane du port ?", text, 30).text
+
+
 def test_a_table_row_is_shown_with_the_heads_of_its_columns_and_without_empty_cells(shelf):
     rows = "\n".join(f"| Room {n} | closed |  |" for n in range(20))
     text = f"# Rooms\n\n| Where | State | Key |\n|---|:-:|---|\n{rows}\n| Attic |  | Nora |\n"

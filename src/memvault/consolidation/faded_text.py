@@ -50,7 +50,7 @@ class Rarity:
         self._with: Counter[str] = Counter()
         for text in texts:
             self._count += 1
-            self._with.update(set(some_words(composed(text))))
+            self._with.update(set(some_words(text)))
 
     def of(self, word: str) -> float:
         return math.log((1 + self._count) / (1 + self._with[word])) if self._count else 1.0
@@ -146,7 +146,7 @@ def _information(text: str, rarity: Rarity) -> float:
 def _content_words(text: str) -> list[str]:
     return [
         word
-        for word in some_words(composed(text))
+        for word in some_words(text)
         if word not in STOP_WORDS and (len(word) > 1 or not word.isascii()) and word.isalnum()
     ]
 
@@ -199,7 +199,7 @@ def _topics(note: ParsedNote, rarity: Rarity, names: Sequence[str]) -> list[str]
     """The words with the greatest tf-idf, in the order of their first use in the note."""
     text = "\n".join(block.text for block in note.blocks)
     counted = Counter(_content_words(text))
-    skipped = {word for name in names for word in some_words(composed(name))}
+    skipped = {word for name in names for word in some_words(name)}
     scored = {
         word: math.log1p(count) * rarity.of(word)
         for word, count in counted.items()

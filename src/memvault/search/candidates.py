@@ -81,6 +81,7 @@ class CandidateFinder:
             self.hybrid,
             self._association,
             indexed.catalogue,
+            indexed.names,
             read=read,
             cache=cache,
             limit_seconds=limit_seconds,

@@ -12,7 +12,6 @@ import numpy as np
 from memvault.model.memory import Memory
 from memvault.model.note import LineRange
 from memvault.model.search import Hit
-from memvault.search.context.number_questions import is_answered_with_digits
 from memvault.search.context.outline import Code, Floats, Outline, Outlines, Statement
 from memvault.search.context.properties import (
     PropertyChooser,
@@ -22,6 +21,7 @@ from memvault.search.context.properties import (
 )
 from memvault.search.context.scoring import Scores, are_of_time, scores
 from memvault.search.context.sentence_arrays import Layout
+from memvault.search.number_questions import is_answered_with_digits
 from memvault.search.single_questions import questions_in
 from memvault.search.times.question_time import QuestionTime
 from memvault.search.times.time_spans import Calendar

@@ -8,7 +8,6 @@ one. Each partial answer has a notice.
 from __future__ import annotations
 
 import logging
-import re
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -30,6 +29,7 @@ from memvault.search.hybrid import HybridSearch
 from memvault.search.request import Candidates, SearchRequest
 from memvault.search.scope import MemoryLookup, in_scope
 from memvault.stores import faults
+from memvault.text.name_matcher import NameMatcher
 from memvault.text.stems import stems
 from memvault.vault.parse import parse_note
 
@@ -38,7 +38,6 @@ MAX_CACHED = 512  # questions whose answers are cached
 MAX_THREADS = 8  # questions that are answered at once
 FULL_ANSWER_SHARE = 0.8  # of the time limit for the whole answer; the rest is for a partial one
 NAMED_RELEVANCE = 0.5  # of a note that the question names
-SHORTEST_NAME = 3  # characters; shorter names are part of too many words
 
 NO_GRAPH = "The graph does not answer; these are the notes nearest to the question."
 NO_VECTORS = (
@@ -108,6 +107,7 @@ class Fallback:
         hybrid: HybridSearch,
         association: Association,
         memories: MemoryLookup,
+        names: NameMatcher,
         *,
         read: Callable[[str], bytes],
         cache: AnswerCache,
@@ -116,6 +116,7 @@ class Fallback:
         self._hybrid = hybrid
         self._association = association
         self._memories = memories
+        self._names = names
         self._read = read
         self._cache = cache
         self._limit = limit_seconds
@@ -202,15 +203,12 @@ class Fallback:
     def _named_notes(self, request: SearchRequest, limit: int) -> list[Hit]:
         """An answer without vectors: the notes that the question names and their linked notes."""
         self._association.warm_up()
-        question = request.query.casefold()
+        mentions = self._names.find(request.query, question=True)
+        memories = {m.name.target: self._memories.by_id(m.name.target) for m in mentions}
         named = [
             Hit(memory, NAMED_RELEVANCE)
-            for memory in self._memories.all()
-            if in_scope(memory, request.scope)
-            and any(
-                _contains_name(question, name.casefold())
-                for name in (memory.title, *memory.aliases)
-            )
+            for memory in memories.values()
+            if memory is not None and in_scope(memory, request.scope)
         ]
         hits = self._association.extend(request.query, named, request.scope)[:limit]
         question_stems = stems(request.query)
@@ -233,13 +231,6 @@ class Fallback:
         hit.heading = " > ".join((memory.title, *best.heading))
         hit.lines, hit.text = best.lines, best.text
         return True
-
-
-def _contains_name(question: str, name: str) -> bool:
-    """Whether the question contains the name as whole words."""
-    if len(name) < SHORTEST_NAME or name not in question:
-        return False
-    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", question) is not None
 
 
 def _result_within(future: Future[list[Hit]], seconds: float) -> list[Hit] | None:

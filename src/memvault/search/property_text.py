@@ -11,7 +11,7 @@ from memvault.model.moments import is_near_year
 from memvault.stores.vectors import bm25
 from memvault.text.encoders.embedding import Embedder
 from memvault.text.phrase_vectors import PhraseVectors
-from memvault.text.words import STOP_WORDS, composed, some_words
+from memvault.text.words import STOP_WORDS, some_words
 from memvault.vault.frontmatter.dates import read_date
 from memvault.vault.frontmatter.properties import as_text
 
@@ -98,7 +98,7 @@ def is_no(value: str) -> bool:
 @lru_cache(maxsize=20_000)
 def terms_of(text: str) -> frozenset[int]:
     """The terms that keyword search has for the content words, so that "authors" is "author"."""
-    words = set(some_words(composed(text))) - STOP_WORDS
+    words = set(some_words(text)) - STOP_WORDS
     return frozenset(bm25.terms(" ".join(words)))
 
 

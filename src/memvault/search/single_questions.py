@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from memvault.text.words import STOP_WORDS, composed, some_words
+from memvault.text.words import STOP_WORDS, some_words
 
 _MAX_QUESTIONS = 4
 _ASKING = (
@@ -31,5 +31,5 @@ def questions_in(query: str) -> list[str]:
 
 
 def _has_content(question: str) -> bool:
-    words = some_words(composed(question))
+    words = some_words(question)
     return any(word not in STOP_WORDS for word in words)

@@ -93,10 +93,10 @@ def words(text: str) -> list[str]:
 
 
 def some_words(text: str) -> list[str]:
-    """Lower-case words of text in NFC without punctuation, three times as fast as `words`."""
+    """Lower-case words of a text without punctuation, three times as fast as `words`."""
     if text.isascii():
         return _ASCII_WORD.findall(text.lower())
-    return words(text)
+    return words(composed(text))
 
 
 def word_spans(text: str) -> list[tuple[int, int]]:

@@ -14,7 +14,7 @@ from memvault.curation.origins.sentence_digests import (
     increasing,
     units_and_marks,
 )
-from memvault.text.words import STOP_WORDS, composed, some_words
+from memvault.text.words import STOP_WORDS, some_words
 from memvault.verification.claims.amount_words import NUMBER_WORDS, NUMBER_WORDS_ELSEWHERE
 
 _SAME_WORDS = 0.5  # share of the words that a corrected sentence keeps
@@ -137,7 +137,7 @@ def _are_related(words: Set[str], removed: Set[str], kept: Set[str]) -> bool:
 
 
 def _content_words(unit: SentenceUnit) -> frozenset[str]:
-    return frozenset(some_words(composed(unit.text))) - STOP_WORDS
+    return frozenset(some_words(unit.text)) - STOP_WORDS
 
 
 def _cut_sections(

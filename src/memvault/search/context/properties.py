@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from memvault.model.memory import Memory
-from memvault.search.context.number_questions import asks_for_amount, asks_for_day
 from memvault.search.lists.comparisons import compares_numbers, first_number
+from memvault.search.number_questions import asks_for_amount, asks_for_day
 from memvault.search.property_text import (
     KeysByNearness,
     day_of_property,

@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 
-from memvault.text.words import composed, some_words
+from memvault.text.words import some_words
 
 LARGEST = frozenset(
     ("biggest", "costliest", "deepest", "farthest", "furthest", "greatest", "heaviest", "highest",
@@ -171,13 +171,13 @@ def asks_to_compare(question: str) -> bool:
 @lru_cache(maxsize=256)  # an answer asks for each of its notes
 def compares_numbers(question: str) -> bool:
     """Whether a question sets a limit for a number, or asks for the largest or smallest."""
-    words = some_words(composed(with_highest(question).casefold()))
+    words = some_words(with_highest(question).casefold())
     return not (LARGEST | SMALLEST).isdisjoint(words) or comparison_in(question) is not None
 
 
 def minutes_in(text: str) -> float | None:
     """The minutes of the first unit of time that a text names; None if it names none."""
-    words = some_words(composed(text.replace("_", " ")))
+    words = some_words(text.replace("_", " "))
     return next((_MINUTES[word] for word in words if word in _MINUTES), None)
 
 

@@ -20,6 +20,7 @@ from memvault.search.lists.general_questions import (
     type_asked_for,
 )
 from memvault.search.lists.latest_values import notes_with_latest_value
+from memvault.search.lists.named_groups import names_of
 from memvault.search.lists.overdue import asks_for_overdue, due_days, without_overdue
 from memvault.search.lists.property_questions import PropertyQuestion
 from memvault.search.order import latest_first
@@ -31,7 +32,7 @@ from memvault.search.times.question_time import QuestionTime, says_its_day
 from memvault.search.times.time_question_words import asks_only_for_tasks, words_beyond_plans
 from memvault.text.chunking import OPEN_TASK
 from memvault.text.encoders.embedding import Embedder
-from memvault.text.words import composed, some_words
+from memvault.text.words import some_words
 
 MAX_LATEST = 3  # notes with the latest values of a property
 MAX_NAMING_WORDS = 4  # words of a question that name a folder, project or title
@@ -151,7 +152,7 @@ class Listing:
             return time is None or time.is_named_in(memory, task)
 
         def is_about(memory: Memory, tasks: Sequence[str]) -> bool:
-            words_of_note = _words(_names_of(memory))
+            words_of_note = _words(names_of(memory))
             return any(
                 words <= _words(task) | words_of_note and is_of_time(memory, task) for task in tasks
             )
@@ -173,8 +174,8 @@ class Listing:
             for memory in self._indexed.catalogue.of_days(time.days_meant())
             if says_its_day(memory)
             and in_scope(memory, scope)
-            and _may_be_named(memory, starts)
-            and terms <= _terms_naming(memory)
+            and all(start in names_of(memory).casefold() for start in starts)
+            and terms <= terms_of(names_of(memory))
         ]
         return time.all_of_this_time(named, _no_days) if named and terms else []
 
@@ -263,23 +264,6 @@ def _no_days(path: str) -> Sequence[date]:
     return ()
 
 
-def _may_be_named(memory: Memory, starts: Sequence[str]) -> bool:
-    """Whether a note's path, title, type, project or tags may have words that start so."""
-    text = f"{memory.path} {memory.title} {memory.type} {memory.project} {memory.tags}".casefold()
-    return all(start in text for start in starts)
-
-
-def _terms_naming(memory: Memory) -> frozenset[int]:
-    """The terms of what a note is found by in the vault."""
-    return terms_of(_names_of(memory))
-
-
-def _names_of(memory: Memory) -> str:
-    """A note's path, title, type, project and tags."""
-    names = (memory.path.removesuffix(".md"), memory.title, memory.type, memory.project or "")
-    return " ".join((*names, *memory.tags))
-
-
 def _property_notice(count: int, shown_count: int, compared_key: str | None) -> str:
     notes = "1 note has" if count == 1 else f"{count} notes have"
     comparison = f", compared by `{compared_key}`" if compared_key is not None else ""
@@ -292,7 +276,7 @@ def _property_notice(count: int, shown_count: int, compared_key: str | None) -> 
 
 
 def _words(text: str) -> set[str]:
-    return set(some_words(composed(text)))
+    return set(some_words(text))
 
 
 def _by_importance(memories: Iterable[Memory]) -> list[Memory]:

@@ -1,9 +1,10 @@
-"""The types, folders, tags and keys of properties that a question names."""
+"""The types, folders, tags and keys of properties that a question names, and those of a note."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from memvault.model.memory import Memory
 from memvault.search.lists.note_properties import terms_of_key
 from memvault.search.property_text import terms_of
 from memvault.search.scope import MemoryLookup
@@ -31,3 +32,9 @@ def paths_in_all_groups(groups: Sequence[str], memories: MemoryLookup) -> set[st
     for group in groups:
         paths_by_terms.setdefault(terms_of(group), set()).update(memories.paths_in_group(group))
     return set.intersection(*paths_by_terms.values())
+
+
+def names_of(memory: Memory) -> str:
+    """A note's path, title, type, project and tags."""
+    names = (memory.path.removesuffix(".md"), memory.title, memory.type, memory.project or "")
+    return " ".join((*names, *memory.tags))

@@ -20,7 +20,7 @@ from memvault.search.property_text import (
 )
 from memvault.search.times.question_time import QuestionTime
 from memvault.text.relations import NOT_FIELDS
-from memvault.text.words import composed, some_words
+from memvault.text.words import some_words
 
 _YEAR_KEY = re.compile(r"year|jahr|année|año|ano|anno|jaar|год|年|publi|released?", re.IGNORECASE)
 _YEAR = re.compile(r"[12]\d{3}")
@@ -30,7 +30,7 @@ MAX_VALUES = 50_000  # cached values and keys: those of thousands of notes are m
 def property_words(memory: Memory) -> frozenset[str]:
     """The words of a note's names and of the values of its properties."""
     values = shown_properties(memory).values()
-    return frozenset(some_words(composed(" ".join((_names_of(memory), *values)))))
+    return frozenset(some_words(" ".join((_names_of(memory), *values))))
 
 
 def shown_properties(memory: Memory) -> dict[str, str]:
@@ -219,13 +219,13 @@ def _number_of(key: str, value: str, year: int) -> float | None:
 
 @lru_cache(maxsize=MAX_VALUES)
 def _words(text: str) -> frozenset[str]:
-    return frozenset(some_words(composed(text)))
+    return frozenset(some_words(text))
 
 
 def with_longest_values(notes: Sequence[NoteProperties], question: str) -> list[NoteProperties]:
     """The notes without those of which the question has a longer value of another note word for
     word, with the same key and terms: "read", where it says "to read"."""
-    text = f" {' '.join(some_words(composed(question)))} "
+    text = f" {' '.join(some_words(question))} "
     question_terms = terms_of(question)
     longest: dict[tuple[str, frozenset[int]], int] = {}
     lengths: list[dict[tuple[str, frozenset[int]], int]] = []
@@ -233,7 +233,7 @@ def with_longest_values(notes: Sequence[NoteProperties], question: str) -> list[
         of_note = {}
         for key, value in note.fields.items():
             if (value_terms := terms_of(value)) and value_terms <= question_terms:
-                words = " ".join(some_words(composed(value)))
+                words = " ".join(some_words(value))
                 of_note[key, value_terms] = len(words) if f" {words} " in text else 0
         for value_key, length in of_note.items():
             longest[value_key] = max(length, longest.get(value_key, 0))

@@ -84,5 +84,5 @@ def _is_done(key: str, value: str, day: date) -> bool:
     if not DONE.isdisjoint(words_of_key(key).casefold().split()):
         day_done = day_of_value(value)
         return not is_no(value) if day_done is None else day_done <= day
-    words = some_words(composed(value))
+    words = some_words(value)
     return not DONE.isdisjoint(words) and _NOT.isdisjoint(words)

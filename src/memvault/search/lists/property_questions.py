@@ -28,13 +28,19 @@ from memvault.search.lists.note_properties import (
     with_longest_values,
 )
 from memvault.search.lists.overdue import DONE, asks_for_overdue, overdue_since, without_overdue
+from memvault.search.number_questions import asks_for_count
 from memvault.search.order import latest_first
 from memvault.search.property_text import KeysByNearness, terms_of
 from memvault.search.question_languages import is_name_in
 from memvault.search.scope import MemoryLookup
-from memvault.search.times.question_time import NEWEST, QuestionTime, says_its_day
+from memvault.search.times.question_time import (
+    NEWEST,
+    QuestionTime,
+    says_its_day,
+    without_newest,
+)
 from memvault.search.times.time_question_words import words_beyond
-from memvault.text.words import STOP_WORDS, composed, some_words
+from memvault.text.words import STOP_WORDS, some_words
 
 MAX_WORDS = 6  # of a question that properties answer
 MIN_LIMITED = 0.2  # cosine of a limit and the key of the property whose numbers it limits
@@ -58,13 +64,7 @@ _NEGATED = re.compile(
 _YET_WORDS = (
     "yet still already noch schon encore déjà ancora già aún todavía ya ainda já nog al ещё уже"
 )
-_ASKS_COUNT = re.compile(
-    r"\b(?:how many|number of|count|wie ?viele|combien|cuánt[oa]s|quant[ie]|quant[oa]s|hoeveel|"
-    r"ile|ilu|сколько)\b|いくつ|多少|几",
-    re.IGNORECASE,
-)
 _UN_PREFIX = re.compile(r"\bun(\w{3,})", re.IGNORECASE)
-_POSSESSIVE = re.compile(r"['’]s\b")
 _VERB = re.compile(r"(?:\b(?:we|you|they)|(?<=\w )I) (\w+)")  # "do we hire", not "I libri"
 
 
@@ -126,7 +126,7 @@ class PropertyQuestion:
         negated = _NEGATED.search(rest) is not None
         if negated:
             ignored.update(_YET_WORDS.split())
-        rest = _POSSESSIVE.sub("", NEWEST.sub(" ", composed(rest).casefold()))
+        rest = without_newest(rest)
         content = words_beyond(ignored, rest, question)
         in_order = list(dict.fromkeys(some_words(rest)))
         size_words = set(in_order)  # "most" is no content word
@@ -209,7 +209,7 @@ class PropertyQuestion:
         if self.order:
             of_kind = {w for w, terms in self.words.items() if terms <= candidates.named_terms}
             ignored = (STOP_WORDS | of_kind) - LARGEST - SMALLEST
-            text = " ".join(w for w in some_words(composed(self.text)) if w not in ignored)
+            text = " ".join(w for w in some_words(self.text) if w not in ignored)
             least, lead = MIN_ORDERED, MIN_LEAD
         nearest, second = [*by_nearness(text, keys), *2 * [(-1.0, "")]][:2]
         return nearest[1] if nearest[0] >= max(least, second[0] + lead) else None
@@ -293,9 +293,8 @@ class PropertyQuestion:
             return False
         if not self._compares and note.says_no and not note.is_named_by(values):
             return False
-        is_narrowed = self._compares or self.time is not None or _ASKS_COUNT.search(self.text)
-        says_it = values or note.says_yes or any(map(note.has_value, words))
-        return bool(is_narrowed or says_it)
+        is_narrowed = self._compares or self.time is not None or asks_for_count(self.text)
+        return is_narrowed or bool(values) or note.says_yes or any(map(note.has_value, words))
 
     def _sort_key(self, note: NoteProperties, compared_key: str | None) -> float | None:
         """The number or day to sort a note by; None if it is not within the limits."""

@@ -32,7 +32,7 @@ from memvault.stores.graph_view import GraphChange, GraphView
 from memvault.text.stems import stems
 from memvault.text.words import name_key
 
-_COLUMNS = 6  # target, whole step, local step, sentence, listed, number within the note
+_COLUMNS = 4  # target, whole step, local step, number within the note
 SPARE_TEXTS = 1_000  # texts of removed edges that may stay
 
 
@@ -243,8 +243,6 @@ class EdgeIndex:
                 self._nodes.number(edge.target),
                 self._texts.number(step.whole),
                 self._texts.number(step.local),
-                step.sentence,
-                step.listed,
                 ordinal,
             )
         self._edges[number] = rows
@@ -300,10 +298,7 @@ class EdgeIndex:
             target=target,
             whole=np.ascontiguousarray(rows[:, 1]),
             local=np.ascontiguousarray(rows[:, 2]),
-            # sentences are numbered within their note; this makes the numbers unique
-            sentence=rows[:, 3] + source * (1 + int(np.abs(rows[:, 3]).max(initial=0))),
-            listed=rows[:, 4].astype(np.bool_),
-            ordinal=np.ascontiguousarray(rows[:, 5]),
+            ordinal=np.ascontiguousarray(rows[:, 3]),
             half_start=np.searchsorted(half_source[order], np.arange(count + 1)),
             half_edge=half_edge,
             half_target=half_target,

@@ -34,17 +34,10 @@ _LITERALS = (
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """The masked text of an edge: its whole sentence, and locally the words around its target.
-
-    Attributes:
-        sentence: the number of the sentence within the note; equal for all edges of one.
-        listed: whether the target is in a list.
-    """
+    """The masked text of an edge: its whole sentence, and locally the words around its target."""
 
     whole: str
     local: str
-    sentence: int
-    listed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,19 +56,18 @@ def steps_of(edges: Sequence[GraphEdge], title: str, names: Iterable[str]) -> li
         names: the note's own names, which are masked too.
     """
     own_names = _OwnNames(names)
-    steps: list[Step] = [Step("", "", 0, False)] * len(edges)
+    steps: list[Step] = [Step("", "")] * len(edges)
     grouped = groupby(range(len(edges)), key=lambda k: (edges[k].line, edges[k].sentence))
-    for number, (_, group) in enumerate(grouped):
+    for _, group in grouped:
         members = list(group)
         sentence = edges[members[0]].sentence
         if sentence == title:
             for k in members:  # names in a title are adjacent without being related
-                steps[k] = Step(TITLE_STEP, TITLE_STEP, -1 - k, False)
+                steps[k] = Step(TITLE_STEP, TITLE_STEP)
             continue
-        for k, whole, local, is_listed in _masked(sentence, edges, members, own_names):
+        for k, whole, local in _masked(sentence, edges, members, own_names):
             edge = edges[k]
-            whole_step, local_step = _with_relation(edge, whole), _with_relation(edge, local)
-            steps[k] = Step(whole_step, local_step, number, is_listed)
+            steps[k] = Step(_with_relation(edge, whole), _with_relation(edge, local))
     return steps
 
 
@@ -92,40 +84,6 @@ def literals(sentence: str) -> list[tuple[int, int]]:
 def _is_free(start: int, end: int, occupied: Iterable[tuple[int, int]]) -> bool:
     """Whether a place overlaps none of these places."""
     return all(end <= other_start or other_end <= start for other_start, other_end in occupied)
-
-
-@dataclass(frozen=True, slots=True)
-class Value:
-    """A date, number or capitalised name that a sentence states, and the step that states it."""
-
-    text: str
-    whole: str
-    local: str
-
-    @property
-    def steps(self) -> tuple[str, str]:
-        return (self.whole, self.local)
-
-
-def values_in(sentence: str, names: Iterable[tuple[int, int]]) -> list[Value]:
-    """The values of a sentence.
-
-    Args:
-        names: places of the vault's names in the sentence, which are no values.
-    """
-    occupied = sorted(names)
-    spans = [_Span(start, end) for start, end in occupied]
-    for start, end in literals(sentence):
-        if _is_free(start, end, occupied):
-            spans.append(_Span(start, end, 0))
-    lists = _lists(sentence, sorted(spans, key=lambda span: (span.start, span.end)))
-    whole = _whole(sentence, lists)
-    return [
-        Value(sentence[span.start : span.end], whole, _local(sentence, lists, index))
-        for index, group in enumerate(lists)
-        for span in group
-        if span.edge == 0
-    ]
 
 
 class _OwnNames:
@@ -161,8 +119,8 @@ def _with_relation(edge: GraphEdge, text: str) -> str:
 
 def _masked(
     sentence: str, edges: Sequence[GraphEdge], members: list[int], own_names: _OwnNames
-) -> Iterable[tuple[int, str, str, bool]]:
-    """Edge, whole step, local step and whether it is listed, for the edges of one sentence."""
+) -> Iterable[tuple[int, str, str]]:
+    """Edge, whole step and local step, for the edges of one sentence."""
     spans: list[_Span] = []
     for k in members:
         start, end = edges[k].place, edges[k].place + edges[k].length
@@ -178,13 +136,12 @@ def _masked(
     edges_with_span = {span.edge for span in spans}
     for k in members:
         if k not in edges_with_span:
-            yield k, whole, whole, False
+            yield k, whole, whole
     for index, group in enumerate(lists):
         local = _local(sentence, lists, index)
-        is_listed = len({edges[s.edge].target if s.edge >= 0 else s for s in group}) > 1
         for span in group:
             if span.edge >= 0:
-                yield span.edge, whole, local, is_listed
+                yield span.edge, whole, local
 
 
 def _lists(sentence: str, spans: list[_Span]) -> list[list[_Span]]:

@@ -99,9 +99,7 @@ class Grammar:
             return None
         if lower_word in PERSON_WORDS:
             word = lower_word if lower_word.startswith("who") else None
-            return Term(
-                token.i, "person", person=True, plural=lower_word == "people", question_word=word
-            )
+            return Term(token.i, "person", person=True, question_word=word)
         if lower_word in ANYTHING:
             return Term(token.i, lower_word)
         if (
@@ -140,7 +138,6 @@ class Grammar:
             modifiers,
             question_word=question_word,
             bare=token.dep_ == "pobj" and token.tag_ == "NN" and not _is_modified(token),
-            plural=token.tag_ in ("NNS", "NNPS"),
         )
 
     def _belongs_to_next(self, token: Token) -> bool:

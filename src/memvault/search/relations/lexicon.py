@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date
 from functools import cached_property
 
 import numpy as np
@@ -15,7 +14,7 @@ from memvault.model.graph import NodeKind
 from memvault.search.relations.edge_templates import literals
 from memvault.search.relations.question import Question, Term
 from memvault.search.relations.question_masking import NamedSpan
-from memvault.search.relations.step_graph import NO_DAY, Flags, StepGraph
+from memvault.search.relations.step_graph import Flags, StepGraph
 from memvault.text.name_matcher import NameMatcher
 from memvault.text.names import KIND_OF_TYPE, NameRank
 from memvault.text.phrase_vectors import PhraseVectors
@@ -210,15 +209,6 @@ class Lexicon:
         """Whether people gave a relation this name (*skipper*)."""
         return stem(noun) in self._relation_stems
 
-    def event_day(self, text: str) -> date | None:
-        """The day of the node that a text names, if it is unambiguous and has a day."""
-        without_article = text.removeprefix("the ")
-        name = self._names.lookup(text) or self._names.lookup(without_article)
-        node = self.graph.number_of.get(name.target) if name is not None else None
-        if node is None or self.graph.day[node] == NO_DAY:
-            return None
-        return date.fromordinal(int(self.graph.day[node]))
-
     def open_nouns(self, question: Question) -> list[str]:
         """The nouns of a question that may mean a kind of note by another word."""
         return [
@@ -242,10 +232,6 @@ class Lexicon:
             in_question.append(self.kinds.read(term, None) if is_guess else reading)
             has_kind.append(term.person or reading.named)
         return in_question, has_kind
-
-    def name_spans(self, sentence: str) -> list[tuple[int, int]]:
-        """Spans of the vault's names in a sentence of a note."""
-        return [(mention.start, mention.end) for mention in self._names.find(sentence)]
 
     def usable(self, project: str | None) -> Flags:
         """Which nodes a question asked in a project may see."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,11 +63,11 @@ _END_SHARE = 0.3  # weight of the note that a path ends at; that stating its las
 _DIVISION = 0.3  # exponent by which the number of notes that a path leads to lowers their score
 
 
-def masked(text: str, names: Sequence[tuple[int, int]]) -> str:
-    """A text with its names, given by their places in order, replaced by one letter."""
+def masked(text: str, names: Iterable[tuple[int, int]], mask: str = MASK) -> str:
+    """A text with its names, given by their places in order, each replaced by a mask."""
     parts, position = [], 0
     for start, end in names:
-        parts += [text[position:start], MASK]
+        parts += [text[position:start], mask]
         position = end
     return "".join([*parts, text[position:]])
 

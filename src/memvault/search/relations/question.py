@@ -33,7 +33,6 @@ class Term:
         person: whether only a person can be meant.
         question_word: the question word that it is, or that precedes it.
         role: whether the noun is a relation to something (*who is the lead*) rather than a kind.
-        plural: whether several may be meant.
         bare: whether it follows a preposition alone (*in charge of*).
         times: the times that the question gives for it.
     """
@@ -45,7 +44,6 @@ class Term:
     person: bool = False
     question_word: str | None = None
     role: bool = False
-    plural: bool = False
     bare: bool = False
     times: tuple[Span, ...] = ()
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from memvault.search.relations.grammar import Grammar
 from memvault.search.relations.interpretations import merged
+from memvault.search.relations.paths import masked
 from memvault.search.relations.question import Question
 from memvault.search.times.time_expressions import Cut, EventDay, cut_times
 from memvault.search.times.time_spans import Calendar
@@ -69,21 +70,17 @@ def _masked(
     text: str, names: list[NamedSpan], cuts: list[Cut], placeholder: str
 ) -> tuple[str, list[Cut]]:
     """The text with every name replaced by one plain given name."""
-    parts, position = [], 0
-    for name in names:
-        parts += [text[position : name.start], placeholder]
-        position = name.end
-    masked = "".join([*parts, text[position:]])
+    plain = masked(text, ((name.start, name.end) for name in names), placeholder)
     moved_cuts = []
     for cut in cuts:
         preceding = [name for name in names if name.end <= cut.at]
         shift = sum(len(placeholder) - (name.end - name.start) for name in preceding)
         moved_cuts.append(replace(cut, at=cut.at + shift))
     if not cuts:
-        masked = re.sub(rf"\bthe ([a-z]+) {placeholder}\b", placeholder, masked)
-        masked = re.sub(r"^\s*please\b,?\s*", "", masked, flags=re.IGNORECASE)
-        masked = re.sub(r"\s+([?.,!])", r"\1", masked)
-    return masked, moved_cuts
+        plain = re.sub(rf"\bthe ([a-z]+) {placeholder}\b", placeholder, plain)
+        plain = re.sub(r"^\s*please\b,?\s*", "", plain, flags=re.IGNORECASE)
+        plain = re.sub(r"\s+([?.,!])", r"\1", plain)
+    return plain, moved_cuts
 
 
 def _with_time(question: Question, doc: Doc, cut: Cut) -> Question:

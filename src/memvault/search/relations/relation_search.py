@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain
 from typing import Protocol
 
@@ -29,6 +30,7 @@ from memvault.search.relations.question_masking import QuestionReader
 from memvault.search.relations.results import FoundNote, Inquiry
 from memvault.search.relations.step_graph import StepGraph
 from memvault.search.scope import MemoryLookup
+from memvault.search.times.question_time import day_named
 from memvault.search.times.time_expressions import cut_times
 from memvault.search.times.time_spans import Calendar
 from memvault.stores.graph_view import GraphView
@@ -149,9 +151,8 @@ class RelationSearch:
         plain = self.read_words(lexicon, query)
         self._vectors.begin([*plain.words.phrases, plain.words.text])
         try:
-            question = self._reader.read(
-                query, lexicon.find_names, lexicon.event_day, self._today()
-            )
+            event_day = partial(day_named, self._indexed.names, self._indexed.catalogue)
+            question = self._reader.read(query, lexicon.find_names, event_day, self._today())
         except ModelUnavailable:
             self._disable_parser()
             return None
@@ -185,7 +186,7 @@ class RelationSearch:
         """
         hops, plain = min(max_hops, MAX_HOPS), reading.plain
         inquiry = self._inquiry(reading.lexicon, reading.question, scope, hops)
-        solve = inquiry.begin_solving(all_values=explain)
+        solve = inquiry.begin_solving()
         by_paths, score = inquiry.notes_by_paths(plain.words, plain.named, MIN_PATH_SCORE)
         solution = solve()
         is_grounded = solution is not None and inquiry.is_grounded(solution)

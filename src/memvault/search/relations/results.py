@@ -20,7 +20,6 @@ from memvault.search.relations.question import Question, relation_phrase
 from memvault.search.relations.solving import End, Solution, Solver, texts_of
 from memvault.search.relations.step_graph import Floats32, StepGraph
 from memvault.search.relations.traversal import Steps, Traversal
-from memvault.search.relations.values import StatedValue, ValueFinder
 from memvault.search.scope import MemoryLookup, in_scope
 from memvault.stores.graph_view import GraphView
 from memvault.stores.open import Stores
@@ -75,13 +74,11 @@ def answering_notes(solution: Solution, graph: StepGraph) -> list[FoundNote]:
 
 
 def _stating_notes(end: End, graph: StepGraph) -> Iterable[tuple[int, Steps]]:
-    """The notes that state the last step of a chain, or of others about as good."""
-    if end.steps and end.steps[0] >= 0:
-        yield int(graph.source[end.steps[0]]), end.steps
-    elif end.steps:
+    """The note that states the last step of a chain, or its end if that may state the value."""
+    if end.states_value:
         yield end.node, end.steps
-    for step in end.alternatives if end.steps else ():
-        yield int(graph.source[step]), (step, *end.steps[1:])
+    elif end.steps:
+        yield int(graph.source[end.steps[0]]), end.steps
 
 
 class HitBuilder:
@@ -93,13 +90,11 @@ class HitBuilder:
         view: GraphView,
         memories: MemoryLookup,
         graph: StepGraph,
-        values: Sequence[tuple[int, StatedValue]],
     ) -> None:
         self._store = vectors
         self._view = view
         self._memories = memories
         self._graph = graph
-        self._values = values
 
     def hits(self, notes: Sequence[FoundNote], found_by_text: Mapping[str, Hit]) -> list[Hit]:
         """The notes as hits, in the same order, without those deleted meanwhile.
@@ -112,7 +107,7 @@ class HitBuilder:
             StoreUnavailable, GraphQueryError: a store does not answer.
         """
         steps = {step for note in notes for step in note.steps}
-        edges = self._edges(step for step in steps if step >= 0)
+        edges = self._edges(steps)
         passages = self._store.passages([note.note_id for note in notes])
         hits = []
         for note in notes:
@@ -124,7 +119,7 @@ class HitBuilder:
                 hop for step in reversed(note.steps) if (hop := self._hop(step, edges))
             )
             note_passages = passages.get(note.note_id, [])
-            passage = _stating_passage(note, edges, note_passages, self._values)
+            passage = _stating_passage(note, edges, note_passages)
             if passage is None and note.note_id in found_by_text:
                 hit.chunk_id = found_by_text[note.note_id].chunk_id
             elif passage is None and note_passages:
@@ -150,11 +145,6 @@ class HitBuilder:
 
     def _hop(self, step: int, edges: Mapping[int, GraphEdge]) -> Hop | None:
         graph = self._graph
-        if step < 0:
-            node, stated_value = self._values[-1 - step]
-            path = self._path(graph.node_ids[node])
-            name = graph.names[node]
-            return Hop(name, "states", stated_value.value.text, path, stated_value.sentence)
         edge = edges.get(step)
         if edge is None:
             return None
@@ -169,16 +159,10 @@ class HitBuilder:
 
 
 def _stating_passage(
-    note: FoundNote,
-    edges: Mapping[int, GraphEdge],
-    passages: Sequence[Chunk],
-    values: Sequence[tuple[int, StatedValue]],
+    note: FoundNote, edges: Mapping[int, GraphEdge], passages: Sequence[Chunk]
 ) -> Chunk | None:
     """The passage of a note that states a step of its chain; None if no passage does."""
     for step in note.steps:
-        if step < 0:
-            lines = values[-1 - step][1].lines
-            return next((chunk for chunk in passages if chunk.lines == lines), None)
         edge = edges.get(step)
         if edge is not None and edge.source == note.note_id:
             containing = (c for c in passages if c.lines.first <= edge.line <= c.lines.last)
@@ -209,7 +193,6 @@ class Inquiry:
         self._vectors = vectors
         self._scope = scope
         self._max_hops = max_hops
-        self._values = ValueFinder(stores.vectors, lexicon.name_spans, self._graph, vectors)
         self._question = question
         self._kinds, self._has_kind = lexicon.kinds_in(question)
         names_kind = [reading.named for reading in self._kinds]
@@ -227,22 +210,19 @@ class Inquiry:
         sentences that merely sound like the question."""
         return self._graph.are_relations(solution.ends[0].steps)
 
-    def begin_solving(self, *, all_values: bool) -> Callable[[], Solution | None]:
+    def begin_solving(self) -> Callable[[], Solution | None]:
         """Start to embed the texts to compare; returns a function that waits for them.
 
         That function returns the interpretation which the graph answers best; None if no chain
         leads anywhere.
-
-        Args:
-            all_values: as in `Traversal`.
         """
         if not self._may_need_relations() or not self._question.names_something:
             return lambda: None
         texts = list(chain.from_iterable(texts_of(r, self._has_kind) for r in self._readings))
         self._vectors.begin(texts)
-        return lambda: self._solution(self._vectors.of(texts), all_values)
+        return lambda: self._solution(self._vectors.of(texts))
 
-    def _solution(self, vectors: Mapping[str, Floats32], all_values: bool) -> Solution | None:
+    def _solution(self, vectors: Mapping[str, Floats32]) -> Solution | None:
         wordings = {
             wording
             for reading in self._readings
@@ -254,7 +234,6 @@ class Inquiry:
             self._lexicon.usable(self._scope.project),
             self._similar({wording: vectors[wording] for wording in sorted(wordings)}),
             self._max_hops,
-            all_values=all_values,
         )
         solver = Solver(
             graph=self._graph,
@@ -263,7 +242,6 @@ class Inquiry:
             kind_readings=self._kinds,
             has_kind=self._has_kind,
             vectors=vectors,
-            own_values=self._values,
         )
         return solver.best(self._readings)
 
@@ -310,7 +288,5 @@ class Inquiry:
         Raises:
             StoreUnavailable, GraphQueryError: a store does not answer.
         """
-        builder = HitBuilder(
-            self._stores.vectors, self._view, self._memories, self._graph, self._values.found
-        )
+        builder = HitBuilder(self._stores.vectors, self._view, self._memories, self._graph)
         return builder.hits(notes, {hit.memory.id: hit for hit in text_hits})

@@ -15,7 +15,6 @@ from memvault.search.relations.traversal import (
     IS_RIGHT_KIND,
     LEAST_SCORE,
     Joint,
-    OwnValues,
     State,
     Steps,
     Traversal,
@@ -78,15 +77,13 @@ MIN_FIT, FIT_ADDED, UNREACHED_FIT = 0.05, 0.1, 0.02
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """A node at the end of a chain.
-
-    ``alternatives`` are the nearest steps of chains about as good.
-    """
+    """A node at the end of a chain; ``states_value`` is whether its note may state the value that
+    is asked for."""
 
     node: int
     score: float
     steps: Steps
-    alternatives: tuple[int, ...]
+    states_value: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +130,6 @@ class Solver:
         kind_readings: Sequence[KindReading],
         has_kind: Sequence[bool],
         vectors: Mapping[str, Vector],
-        own_values: OwnValues,
     ) -> None:
         self._graph = graph
         self._traversal = traversal
@@ -141,7 +137,6 @@ class Solver:
         self._readings = kind_readings
         self._has_kind = has_kind
         self._vectors = vectors
-        self._own_values = own_values
 
     def best(self, readings: Iterable[Question]) -> Solution | None:
         """The interpretation that the graph answers best; None if no chain has an end."""
@@ -164,7 +159,7 @@ class Solver:
                 node,
                 float(state.score[node]),
                 state.steps.get(node, ()),
-                tuple(state.alternatives.get(node, ())),
+                node in state.stating,
             )
             for node in nodes.tolist()
         )
@@ -197,16 +192,11 @@ class Solver:
     def _related(self, question: Question, relation: Relation) -> tuple[State, float]:
         """The nodes that this relation connects to the possible nodes at its other end."""
         child, fit = self._solve(question, relation.far)
-        near_term = question.terms[relation.near]
         phrase = relation_phrase(question, relation, self._has_kind)
-        is_of = relation.words in ("of", "")
-        single = not near_term.plural and not near_term.named and (near_term.person or is_of)
         if self._is_value(question, relation, phrase):
-            state, best = self._traversal.value(
-                child, phrase, self._own_values, near_term.text, single=single
-            )
+            state, best = self._traversal.value(child, phrase)
         else:
-            joint = self._joint(question, relation, phrase, single=single)
+            joint = self._joint(question, relation, phrase)
             state, best = self._traversal.step(child, joint)
         reached = bool(state.score.max(initial=0.0) > 0)
         factor = min(1.0, max(MIN_FIT, best + FIT_ADDED)) if reached else UNREACHED_FIT
@@ -220,9 +210,7 @@ class Solver:
         has_words = phrase.is_weak or relation.words not in ("of", "")
         return is_only_relation and may_be_value and has_words
 
-    def _joint(
-        self, question: Question, relation: Relation, phrase: Phrase, *, single: bool
-    ) -> Joint:
+    def _joint(self, question: Question, relation: Relation, phrase: Phrase) -> Joint:
         far_term = question.terms[relation.far]
         is_of = relation.words in ("of", "")
         return Joint(
@@ -230,7 +218,7 @@ class Solver:
             if far_term.named
             else self._readings[relation.far].weights,
             parent_kinds=self._readings[relation.near].weights,
-            fit=self._traversal.phrase_fit.of_edges(phrase, single=single),
+            fit=self._traversal.phrase_fit.of_edges(phrase),
             middle_fit=self._kinds.nearness(self._vectors[_text_of_relation(question, relation)]),
             loose=phrase.is_weak or (is_of and self._readings[relation.near].named),
             times=relation.times[0] if relation.times else None,

@@ -20,7 +20,6 @@ NO_DAY = 0
 NO_KIND = 0  # number of the kind of notes that have none
 # The fit of a step is its cosine to the phrase plus SHARED.
 SHARED = 0.25  # added if a step has all word stems of the phrase; less for a part of them
-LISTED = 0.08  # subtracted for a target in a list if one node is meant
 LOCAL_SHARE = 0.6  # of the words around the target in an edge's fit; the rest is the sentence's
 
 
@@ -55,8 +54,6 @@ class StepGraph:
     whole: Ints  # text of an edge's whole sentence
     local: Ints  # text of the words around its target
     repeated: Flags  # whether an edge is a relation of the vault: notes state it again and again
-    sentence: Ints  # equal for the edges of one sentence
-    listed: Flags  # whether its target is in a list
     ordinal: Ints  # number of the edge among its note's
     relation_names: Collection[str]  # names that people gave to relations, lower case
 
@@ -65,13 +62,9 @@ class StepGraph:
     half_target: Ints  # the node at its other end
 
     def are_relations(self, steps: Sequence[int]) -> bool:
-        """Whether a chain has edges, and all of them are relations of the vault.
-
-        Args:
-            steps: numbers of edges; negative ones are values.
-        """
-        edges = [step for step in steps if step >= 0]
-        return bool(edges) and bool(self.repeated[edges].all())
+        """Whether a chain has edges, by their numbers, and all of them are relations of the
+        vault."""
+        return bool(steps) and bool(self.repeated[list(steps)].all())
 
     def half_edges(self, nodes: Ints, limit: int | None = None) -> tuple[Places, Places]:
         """The half edges of these nodes: for each the position of its node, and its number.
@@ -105,20 +98,16 @@ class PhraseFit:
     def __init__(self, graph: StepGraph, similar: dict[str, Floats32]) -> None:
         self._graph = graph
         self._similar = similar
-        self._of_edges: dict[tuple[Phrase, bool], Floats32] = {}
+        self._of_edges: dict[Phrase, Floats32] = {}
 
-    def of_edges(self, phrase: Phrase, *, single: bool) -> Floats32:
-        """How well each edge states a phrase, (n_edges,).
-
-        Args:
-            single: one node is meant (*the lead of*), which a list of members seldom states.
-        """
-        key = (phrase, single)
-        if key not in self._of_edges:
+    def of_edges(self, phrase: Phrase) -> Floats32:
+        """How well each edge states a phrase, (n_edges,)."""
+        if phrase not in self._of_edges:
             graph, texts = self._graph, self._of_texts(phrase)
-            fit = LOCAL_SHARE * texts[graph.local] + (1.0 - LOCAL_SHARE) * texts[graph.whole]
-            self._of_edges[key] = fit - LISTED * graph.listed if single else fit
-        return self._of_edges[key]
+            self._of_edges[phrase] = (
+                LOCAL_SHARE * texts[graph.local] + (1.0 - LOCAL_SHARE) * texts[graph.whole]
+            )
+        return self._of_edges[phrase]
 
     def _of_texts(self, phrase: Phrase) -> Floats32:
         """How well each step text states a phrase, (n_texts,).

@@ -9,7 +9,7 @@ sentence states the relation and best is the greatest s of all edges between the
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -27,21 +27,16 @@ from memvault.search.relations.step_graph import (
 )
 from memvault.search.times.time_spans import Span
 
-# A step of a chain: the number of an edge, or -1 - k for the k-th value that a note states.
-Steps = tuple[int, ...]
-# Returns, for nodes, a phrase and the question word, each note's best fitting value and its fit.
-OwnValues = Callable[[Sequence[int], Phrase, str], dict[int, tuple[int, float]]]
+Steps = tuple[int, ...]  # of a chain: the numbers of its edges
 
 FALL = 0.1  # how fast a step loses weight relative to the best fitting step
 GOOD_FIT = 0.55  # of the best step; below it, steps lose weight more slowly
 ONE_TERM_SHARE = 0.05  # of its score, for a node that answers only one of two terms
 KINDS_WEIGHT = 0.2  # least weight of an edge between the right kinds, whatever its words
-# How much better two edges must fit than one, in general and in one sentence; more ("loose") if one
-# edge suffices or the question's words are vague.
+# How much better two edges must fit than one; more ("loose") if one edge suffices or the question's
+# words are vague.
 TWO_STEPS, TWO_STEPS_LOOSE = 0.12, 0.35
-SAME_SENTENCE, SAME_SENTENCE_LOOSE = 0.03, 0.2
-# Of two edges in different sentences: how much the better and the worse one count, and the kind of
-# the node between them.
+# Of two edges: how much the better and the worse one count, and the kind of the node between them.
 BETTER_EDGE, WORSE_EDGE, MIDDLE_KIND = 0.7, 0.3, 0.3
 MIN_TWO_STEP_SCORE = 0.3  # of a node from which two edges are followed
 IS_RIGHT_KIND = 0.5  # weight of a kind above which a node is of the right kind
@@ -56,9 +51,7 @@ MAX_FOLLOWED = 400  # nodes per relation
 _MAX_MOVES = 6_000  # best moves of one relation that are looked at
 _MAX_VALUES = 500
 _MAX_FIRST_EDGES = 3_000  # of moves over two edges
-_ABOUT_AS_GOOD = 0.8  # share of a chain's score from which on another one is as good
 _LEAST_VALUE = 0.01  # of a move
-_MAX_NOTES_READ = 8  # notes whose own sentences are read for a value
 
 
 @dataclass(slots=True)
@@ -67,12 +60,12 @@ class State:
 
     Attributes:
         steps: the best chain of a node, nearest step first.
-        alternatives: the nearest steps of chains about as good.
+        stating: the nodes whose own notes may state the value that is asked for.
     """
 
     score: Floats32
     steps: dict[int, Steps] = field(default_factory=dict)
-    alternatives: dict[int, list[int]] = field(default_factory=dict)
+    stating: set[int] = field(default_factory=set)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,8 +116,6 @@ class Traversal:
         usable: nodes that the question may see, (n_nodes,).
         similar: as in `PhraseFit`.
         max_hops: greatest number of edges in a chain.
-        all_values: read the values of all notes; otherwise only if the answer may follow relations
-            that the vault states repeatedly, since other answers are not used.
     """
 
     def __init__(
@@ -133,14 +124,11 @@ class Traversal:
         usable: Flags,
         similar: dict[str, Floats32],
         max_hops: int,
-        *,
-        all_values: bool = True,
     ) -> None:
         self._graph = graph
         self._usable = usable
         self.phrase_fit = PhraseFit(graph, similar)
         self._max_hops = max_hops
-        self._all_values = all_values
 
     def start(self, kinds: Floats32) -> State:
         """Every usable node, scored by its kind."""
@@ -242,15 +230,10 @@ class Traversal:
         valid &= parents[beyond] > IS_RIGHT_KIND
         first, second, beyond = first[valid], second[valid], beyond[valid]
         fit_first, fit_second = fit[edge[first]], fit[second]
-        is_same_sentence = graph.sentence[edge[first]] == graph.sentence[second]
         better, worse = np.maximum(fit_first, fit_second), np.minimum(fit_first, fit_second)
-        fit_apart = BETTER_EDGE * better + WORSE_EDGE * worse
-        fit_apart += MIDDLE_KIND * joint.middle_fit[graph.kind_of[middle[first]]]
-        penalty = TWO_STEPS_LOOSE if joint.loose or one_suffices else TWO_STEPS
-        penalty_same = SAME_SENTENCE_LOOSE if one_suffices else SAME_SENTENCE
-        fit_two = np.where(
-            is_same_sentence, 0.5 * (fit_first + fit_second) - penalty_same, fit_apart - penalty
-        )
+        fit_two = BETTER_EDGE * better + WORSE_EDGE * worse
+        fit_two += MIDDLE_KIND * joint.middle_fit[graph.kind_of[middle[first]]]
+        fit_two -= TWO_STEPS_LOOSE if joint.loose or one_suffices else TWO_STEPS
         return first, second, beyond, fit_two.astype(np.float32)
 
     def _best_moves(self, child: State, moves: _Moves, times: Span | None) -> State:
@@ -265,15 +248,12 @@ class Traversal:
         for node, origin, middle, first, second, score in zip(
             *(column[best_first].tolist() for column in columns), strict=True
         ):
-            last_edge = first if second < 0 else second
             if node in scores:
-                if score > _ABOUT_AS_GOOD * scores[node]:
-                    best_moves.alternatives.setdefault(node, []).append(last_edge)
                 continue
             if origin not in visited_from:
                 visited_from[origin] = self._visited(child, origin)
             visited = visited_from[origin]
-            steps = ((last_edge,) if second < 0 else (second, first)) + child.steps.get(origin, ())
+            steps = ((first,) if second < 0 else (second, first)) + child.steps.get(origin, ())
             if node in visited or middle in visited or len(steps) > self._max_hops:
                 continue
             scores[node] = score
@@ -283,7 +263,7 @@ class Traversal:
 
     def _visited(self, state: State, node: int) -> frozenset[int]:
         """The nodes of a node's chain and the node itself."""
-        edges = [step for step in state.steps.get(node, ()) if step >= 0]
+        edges = list(state.steps.get(node, ()))
         graph = self._graph
         return frozenset((node, *graph.source[edges].tolist(), *graph.target[edges].tolist()))
 
@@ -298,21 +278,9 @@ class Traversal:
 
     # -- values -----------------------------------------------------------------------------------
 
-    def value(
-        self,
-        child: State,
-        phrase: Phrase,
-        own_values: OwnValues,
-        question_word: str,
-        *,
-        single: bool,
-    ) -> tuple[State, float]:
-        """The values without a note (a place, a day) that the child's note and those linked with
-        it state.
-
-        Args:
-            question_word: the question's word for the value.
-        """
+    def value(self, child: State, phrase: Phrase) -> tuple[State, float]:
+        """The notes that may state a value (a place, a day): the child's own, and those that edges
+        lead to."""
         graph, reached = self._graph, self.empty()
         followed = self._followed_nodes(child)
         own_weight = OWN_NOTE_IF_WEAK if phrase.is_weak else OWN_NOTE
@@ -320,30 +288,15 @@ class Traversal:
             if graph.has_note[node]:
                 reached.score[node] = own_weight * child.score[node]
                 reached.steps[node] = child.steps.get(node, ())
-        if not len(followed):
+                reached.stating.add(node)
+        if not len(followed) or phrase.is_weak:
             return reached, UNKNOWN_FIT
-        best_nodes = followed[np.argsort(-child.score[followed], kind="stable")[:_MAX_NOTES_READ]]
-        notes = [int(node) for node in best_nodes if graph.has_note[node]]
         out_edges = self._out_edges(followed)
         is_stated_by_child = graph.source[out_edges.edge] == out_edges.origin
-        fit = self.phrase_fit.of_edges(phrase, single=single)[out_edges.edge]
+        fit = self.phrase_fit.of_edges(phrase)[out_edges.edge]
         fit = fit - np.where(is_stated_by_child, 0.0, REVERSED_VALUE)
-        may_answer = bool(len(fit)) and bool(graph.repeated[out_edges.edge[fit.argmax()]])
-        may_answer = may_answer or any(
-            graph.are_relations(child.steps.get(node, ())) for node in notes
-        )
-        if not (self._all_values or may_answer):
-            notes = []
-        stated_values = own_values(notes, phrase, question_word)
-        best = max([*(f for _, f in stated_values.values()), float(fit.max(initial=-1.0))])
+        best = float(fit.max(initial=-1.0))
         fall = self._fall_for(best)
-        for node, (number, value_fit) in stated_values.items():
-            score = float(child.score[node]) * math.exp(min(0.0, value_fit - best) / fall)
-            if len(reached.steps[node]) < self._max_hops:
-                reached.score[node] = max(reached.score[node], score)
-                reached.steps[node] = (-1 - number, *child.steps.get(node, ()))
-        if phrase.is_weak:
-            return reached, UNKNOWN_FIT
         scores = child.score[out_edges.origin] * np.exp(np.minimum(0.0, fit - best) / fall)
         self._add_linked_values(reached, child, scores.astype(np.float32), out_edges)
         return reached, best
@@ -369,8 +322,7 @@ class Traversal:
             if scores[k] > reached.score[node]:
                 reached.score[node] = scores[k]
                 reached.steps[node] = steps
-            elif scores[k] > _ABOUT_AS_GOOD * reached.score[node]:
-                reached.alternatives.setdefault(node, []).append(int(out_edges.edge[k]))
+                reached.stating.discard(node)
 
     # -- several terms ----------------------------------------------------------------------------
 
@@ -381,7 +333,6 @@ class Traversal:
         meeting = State(np.maximum(first.score * second.score, one_only))
         for node in first.steps.keys() | second.steps.keys():
             meeting.steps[node] = first.steps.get(node, ()) + second.steps.get(node, ())
-            meeting.alternatives[node] = first.alternatives.get(node, [])
         return meeting
 
     def at_times(self, state: State, times: Span) -> None:

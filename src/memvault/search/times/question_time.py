@@ -26,6 +26,7 @@ from memvault.search.times.time_expressions import (
 from memvault.search.times.time_question_words import ANYTHING, time_question_words
 from memvault.search.times.time_spans import Calendar, Span
 from memvault.text.name_matcher import NameMatcher
+from memvault.text.words import composed
 
 DAYS_AFTER = 7  # days after a time in which notes about it are still written
 OUTSIDE_LOSS = 0.2  # share of the relevance that a note of another time loses
@@ -42,12 +43,18 @@ NEWEST = re.compile(
     r"attual[ei]|attualmente|ultim[aoei]|plus récent(?:e?s?)|mais recentes?|più recent[ei]|"
     r"nieuwste|meest recente)\b|最新|最近|現在|现在|目前"
 )
+_POSSESSIVE = re.compile(r"['’]s\b")
 
 
 def asks_for_newest(question: str, question_time: QuestionTime | None = None) -> bool:
     """Whether a question asks for what is current, apart from its time ("l'année dernière")."""
     question_without_time = question if question_time is None else question_time.rest
     return NEWEST.search(question_without_time.casefold()) is not None
+
+
+def without_newest(text: str) -> str:
+    """The text in lower case, without words for what is current and endings of possessives."""
+    return _POSSESSIVE.sub("", NEWEST.sub(" ", composed(text).casefold()))
 
 
 def day_named(names: NameMatcher, memories: MemoryLookup, text: str) -> date | None:

@@ -51,18 +51,9 @@ _RUSSIAN_ENDINGS = {"weekday": "(?:ь?[ауыяю]|ье)?", "month": r"\w{0,2}"}
 _ACCENTS_REQUIRED = ("dès", "passé", "passés")  # without them these are other words
 # Keys of `WORDS` whose values are not simply words of one kind.
 _SPECIAL_KEYS = frozenset(
-    (
-        "each",
-        "apart",
-        "number",
-        "units",
-        "last few days",
-        "last few months",
-        "a unit",
-        "end of month",
-        "end of year",
-    )
-)
+    ("each", "apart", "number", "units", "last few days", "last few months", "a unit",
+     "end of month", "end of year")
+)  # fmt: skip
 _BEHIND = "behind"  # in place of its English: a word that follows the time ("_ago")
 _ONE_CHARACTER = re.compile(r"\[.*?\]|\\d(?:\{.*?\})?")
 

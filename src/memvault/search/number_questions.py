@@ -1,0 +1,45 @@
+"""Questions that a day, an amount, a count or a name with a number answers."""
+
+from __future__ import annotations
+
+import re
+
+_ASKS_DAY = re.compile(
+    r"\b(?:when|wann|quand|cuándo|quando|wanneer|когда)\b|いつ|什么时候|何时", re.IGNORECASE
+)
+_ASKS_COUNT = re.compile(
+    r"\b(?:how many|number of|count|wie ?viele|combien|cuánt[oa]s|quant[ie]|quant[oa]s|hoeveel|"
+    r"ile|ilu|сколько)\b|いくつ|多少|几",
+    re.IGNORECASE,
+)
+_ASKS_AMOUNT = re.compile(
+    r"\bhow (?:much|long|far|old|large|big|heavy|high|tall)\b|"
+    r"\b(?:wie ?viel|cuánt[oa]|quant[oa])\b|いくら",
+    re.IGNORECASE,
+)
+_NAMES_NUMBER = re.compile(
+    r"\bhow (?:often|fast|soon|late)\b"
+    r"|\b(?:cost|costs|price|fee|date|year|version|size|limit|number)\b"
+    r"|\bwie (?:gro(?:ß|ss)|lang|oft|alt|weit|hoch|schnell)\b"
+    r"|\b(?:kostet|kosten|preis|datum|jahr|grenze|nummer)\b"
+    r"|何[日時年月回個件人台]|値段|料金",
+    re.IGNORECASE,
+)
+
+
+def asks_for_day(question: str) -> bool:
+    return _ASKS_DAY.search(question) is not None
+
+
+def asks_for_count(question: str) -> bool:
+    return _ASKS_COUNT.search(question) is not None
+
+
+def asks_for_amount(question: str) -> bool:
+    return asks_for_count(question) or _ASKS_AMOUNT.search(question) is not None
+
+
+def is_answered_with_digits(question: str) -> bool:
+    """Whether an amount, a day or a name with a number ("version 3") answers the question."""
+    names_number = _NAMES_NUMBER.search(question) is not None
+    return names_number or asks_for_day(question) or asks_for_amount(question)
