@@ -76,7 +76,8 @@ def test_a_client_that_calls_itself_the_command_line_is_not_the_person(
 @pytest.mark.parametrize("name", ["you", "the per\u200bson", "\uff39ou", "p\u0430ge"])
 def test_no_client_is_shown_under_the_persons_name(call: Caller, name: str) -> None:
     stored = call("store_memory", name, content=f"A pear, {name}.", title="Pear", rationale=WHY)
-    assert stored["written_by"] == f"a client named {name}"
+    shown = name.replace("\u200b", "")  # what nobody sees is left out of answers
+    assert stored["written_by"] == f"a client named {shown}"
 
 
 def test_no_manifest_of_a_client_forgets_the_persons_notes(
