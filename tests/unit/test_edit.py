@@ -106,6 +106,13 @@ def test_a_text_is_found_as_answers_show_it_without_signs_that_nobody_sees(desk:
     assert desk.read("Plan.md") == NOTE.replace("- One\n- Two", "- 1\n- 2")
 
 
+def test_a_section_is_found_as_answers_show_its_heading(desk: Desk) -> None:
+    note = NOTE.replace("## Tasks", "## Ta\u200bsks")
+    desk.write("Plan.md", note)
+    edit(desk, "replace_section", "All done.", section="Tasks")
+    assert desk.read("Plan.md") == note.replace("- One\n- Two\n", "All done.\n")
+
+
 def test_line_ends_of_the_note_are_used_and_found(desk: Desk) -> None:
     desk.write("Plan.md", NOTE.replace("\n", "\r\n"))
     edit(desk, "replace_text", "- 1\n- 2", find="- One\n- Two")

@@ -241,5 +241,5 @@ def _plain(text: str) -> str:
 
 
 def _heading_key(text: str) -> str:
-    text, _anchor = split_anchor(text.strip())
+    text, _anchor = split_anchor(without_invisible(text).strip())
     return " ".join(_HEADING_MARKS.sub("", text).split()).casefold()
