@@ -52,7 +52,9 @@ def test_signs_that_only_a_model_sees_are_left_out(hidden: str) -> None:
     assert without_invisible(f"kite{hidden} flies") == "kite flies"
 
 
-@pytest.mark.parametrize("bits", ["\u200c\u200d", "\u00ad\u200c\u00ad\u200d", "\u061c\u200e"])
+@pytest.mark.parametrize(
+    "bits", ["\u200c\u200d", "\u00ad\u200c\u00ad\u200d", "\u061c\u200e", "\u200c\u200b\u200d\u200b"]
+)
 def test_bits_of_joining_signs_become_one_sign(bits: str) -> None:
     assert without_invisible(f"kite{bits * 20}!") == f"kite{bits[0]}!"
 
@@ -64,6 +66,15 @@ def test_bits_of_signs_of_two_kinds_become_two_signs() -> None:
 def test_letters_that_selectors_of_variants_spell_between_other_letters_are_left_out() -> None:
     spelled = zip("kite flies", map(chr, range(0xE0150, 0xE0190)), strict=False)
     assert without_invisible("".join(map("".join, spelled))) == "kite flies"
+
+
+@given(st.text("ab \u200b\u200c\u200d\u00ad\ufe0f\u202e\U000e0100\U000e0067葛❤\U0001f3f4"))
+def test_a_visible_text_has_nothing_more_to_leave_out_and_is_found_as_it_is_written(
+    text: str,
+) -> None:
+    visible = without_invisible(text)
+    assert without_invisible(visible) == visible
+    assert not visible or without_invisible(as_written(text, visible) or "") == visible
 
 
 def test_the_part_that_people_see_so_is_found_with_its_unseen_signs() -> None:
