@@ -66,7 +66,8 @@ class Bridge:
         self._ending = False
         self._unanswered: dict[Any, _Request] = {}
         self._repeatable_tools: set[str] | None = None  # None until an engine has listed its tools
-        self._handshake: list[bytes] = []  # the client's initialize, then its initialized
+        self._initialize: bytes | None = None  # the client's, once a result answered it
+        self._initialized: bytes | None = None
         self._subscribed: dict[str, bytes] = {}  # by resource: the client's subscription request
         self._not_delivered: set[Any] = set()  # ids of requests that the bridge repeated
 
@@ -121,11 +122,9 @@ class Bridge:
         if method == "notifications/cancelled":
             self._unanswered.pop(_key(params.get("requestId")), None)
         elif method == "notifications/initialized":
-            self._handshake = [*self._handshake[:1], line]
+            self._initialized = line
         elif isinstance(method, str) and id_ is not None:
-            if method == "initialize":
-                self._handshake = [line]
-            elif method == "resources/subscribe":
+            if method == "resources/subscribe":
                 self._subscribed[str(params.get("uri"))] = line
             elif method == "resources/unsubscribe":
                 self._subscribed.pop(str(params.get("uri")), None)
@@ -204,13 +203,15 @@ class Bridge:
 
         The client does not get the answers to these repeated requests.
         """
-        if not self._handshake or self._handshake[0] in waiting:
+        if self._initialize is None or self._initialize in waiting:
             return []
-        id_ = _key(_parsed(self._handshake[0]).get("id"))
+        id_ = _key(_parsed(self._initialize).get("id"))
         if id_ in self._unanswered:
             return []
         self._not_delivered.add(id_)
-        lines = [line for line in self._handshake if line not in waiting]
+        lines = [self._initialize]
+        if self._initialized is not None and self._initialized not in waiting:
+            lines.append(self._initialized)
         for line in self._subscribed.values():
             id_ = _key(_parsed(line).get("id"))
             if line not in waiting and id_ not in self._unanswered:
@@ -248,8 +249,9 @@ class Bridge:
             request = self._unanswered.get(id_)
             if request is not None and request.method == "tools/list":
                 self._learn_tools(message)
-            if request is not None and request.method == "initialize" and "error" in message:
-                self._handshake = []  # the client goes on in the stateless protocol
+            if request is not None and request.method == "initialize" and "result" in message:
+                # After an error the client goes on as before, perhaps in the stateless protocol.
+                self._initialize = request.line
             self._write(frame)
             self._unanswered.pop(id_, None)
             return

@@ -197,6 +197,18 @@ def test_a_client_that_tried_both_protocols_during_a_slow_start_works_after_a_cr
     assert "result" in answer, answer
 
 
+def test_a_client_whose_second_handshake_was_refused_works_after_a_crash(
+    shared_state: Path,
+) -> None:
+    raw = RawBridge(shared_state, idle_seconds=PATIENCE_SECONDS)
+    raw.shake_hands()
+    assert "error" in raw.ask("initialize", 1, protocolVersion=3)
+    before = raw.who(2)
+    kill_the_engine(shared_state)
+    assert raw.who(3) != before
+    assert raw.close() == 0
+
+
 def test_messages_pass_with_their_bytes_untouched(bridge: RawBridge) -> None:
     word = "žluťoučký 🐎 \u2028 \\n"
     answer = bridge.ask("tools/call", 1, name="write", arguments={"word": word})

@@ -20,7 +20,9 @@ from memvault.search.fallback import NO_GRAPH
 from memvault.search.pipeline import Searcher
 from memvault.search.relations import edge_index, relation_search
 from memvault.search.relations.edge_index import EdgeIndex, least_repetitions
+from memvault.search.relations.question import Phrase
 from memvault.search.relations.step_graph import StepGraph
+from memvault.search.relations.traversal import Traversal
 from memvault.search.times.time_spans import Calendar
 from memvault.text.encoders.embedding import Embedder
 from tests.integration.searching import searcher_over, viewed
@@ -587,6 +589,21 @@ def test_the_words_before_a_colon_are_no_relation(
     graph = EdgeIndex(viewed(indexer), indexer.catalogue, embedder.embed).refresh()
     assert graph is not None
     assert {graph.texts[text] for text in graph.local[graph.repeated]} == {"from: X"}
+
+
+def test_a_note_states_its_own_values_rather_than_one_that_unlike_words_lead_to(
+    vault: Callable[[dict[str, str]], None], indexer: Indexer, embedder: Embedder
+) -> None:
+    vault({"Ilse Brandt.md": "Moved to Gdansk in 1901.\n", "Harbour.md": "By [[Ilse Brandt]].\n"})
+    indexer.scan()
+    graph = EdgeIndex(viewed(indexer), indexer.catalogue, embedder.embed).refresh()
+    assert graph is not None
+    unlike = {"moved X": np.zeros(len(graph.texts), np.float32)}
+    traversal = Traversal(graph, np.ones(len(graph.node_ids), np.bool_), unlike, 3)
+    ilse, harbour = map(graph.names.index, ("Ilse Brandt", "Harbour"))
+    phrase = Phrase(("moved X",), frozenset(("moved",)))
+    reached, _ = traversal.value(traversal.named([ilse]), phrase)
+    assert reached.score[ilse] > reached.score[harbour]
 
 
 def test_the_next_question_follows_relations_of_a_note_just_written(

@@ -81,7 +81,12 @@ def test_no_further_page_of_a_pdf_is_read_after_too_long(monkeypatch: pytest.Mon
     assert "The kite is red." in text and "flies" not in text
 
 
-def test_a_form_that_a_page_repeats_again_and_again_is_read_a_limited_number_of_times() -> None:
+@pytest.mark.parametrize(
+    ("repeats", "read"), [(200, 200), (2 * documents.MAX_FORMS, documents.MAX_FORMS)]
+)
+def test_a_form_that_a_page_repeats_again_and_again_is_read_a_limited_number_of_times(
+    repeats: int, read: int
+) -> None:
     writer = PdfWriter(clone_from=PdfReader(BytesIO(make_pdf(["kite"]))))
     [page] = writer.pages
     form = DecodedStreamObject()
@@ -93,11 +98,11 @@ def test_a_form_that_a_page_repeats_again_and_again_is_read_a_limited_number_of_
     forms = DictionaryObject({NameObject("/X"): writer._add_object(form)})
     page[NameObject("/Resources")] = DictionaryObject({NameObject("/XObject"): forms})
     repeated = DecodedStreamObject()
-    repeated.set_data(b"/X Do " * 1_000)
+    repeated.set_data(b"/X Do " * repeats)
     page[NameObject("/Contents")] = writer._add_object(repeated)
     data = BytesIO()
     writer.write(data)
-    assert document_text("Forms.pdf", data.getvalue()).count(b"kite") == documents.MAX_FORMS
+    assert document_text("Forms.pdf", data.getvalue()).count(b"kite") == read
 
 
 def test_a_canvas_is_a_note_of_its_cards_and_connections():

@@ -106,6 +106,22 @@ def test_a_text_is_found_as_answers_show_it_without_signs_that_nobody_sees(desk:
     assert desk.read("Plan.md") == NOTE.replace("- One\n- Two", "- 1\n- 2")
 
 
+def test_a_text_that_answers_show_twice_is_not_replaced(desk: Desk) -> None:
+    note = NOTE.replace("- One", "- One\n- O\u200bne")
+    desk.write("Plan.md", note)
+    with pytest.raises(NoteConflict, match="2 times"):
+        edit(desk, "replace_text", "- 1", find="- One")
+    edit(desk, "replace_text", "- 1", find="- O\u200bne")
+    assert desk.read("Plan.md") == note.replace("- O\u200bne", "- 1")
+
+
+def test_a_section_is_found_as_answers_show_its_heading(desk: Desk) -> None:
+    note = NOTE.replace("## Tasks", "## Ta\u200bsks")
+    desk.write("Plan.md", note)
+    edit(desk, "replace_section", "All done.", section="Tasks")
+    assert desk.read("Plan.md") == note.replace("- One\n- Two\n", "All done.\n")
+
+
 def test_line_ends_of_the_note_are_used_and_found(desk: Desk) -> None:
     desk.write("Plan.md", NOTE.replace("\n", "\r\n"))
     edit(desk, "replace_text", "- 1\n- 2", find="- One\n- Two")

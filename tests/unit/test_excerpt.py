@@ -17,6 +17,7 @@ from memvault.search.context.note_text import NoteText, note_texts
 from memvault.search.context.outline import Outlines
 from memvault.search.context.scoring import COSINE_WEIGHT, scores
 from memvault.search.excerpt import CUT, READ_WHOLE, Excerpt, Excerpts
+from memvault.search.number_questions import is_answered_with_digits
 from memvault.search.single_questions import questions_in
 from memvault.search.times.time_spans import Calendar
 from memvault.text.chunking import chunk_notes
@@ -143,6 +144,13 @@ def test_a_sentence_with_a_number_is_shown_where_french_asks_for_one(shelf):
         "Le loyer de la cabane du port est dû au bureau.\n"
     )
     assert "40 euros" in shelf.shown("Combien est le loyer de la cabane du port ?", text, 30).text
+
+
+@pytest.mark.parametrize(
+    "question", ["Does it count as leave?", "Où est l'ile de Ré ?", "几乎所有人都来吗？"]
+)
+def test_words_that_only_look_like_those_of_an_amount_ask_for_none(question: str) -> None:
+    assert not is_answered_with_digits(question)
 
 
 def test_a_table_row_is_shown_with_the_heads_of_its_columns_and_without_empty_cells(shelf):

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 import pytest
 
 from memvault.capture.extract import Statements, extract
 from memvault.capture.transcripts import TranscriptTurn, spoken
+from memvault.curation.changes.history import History
+from memvault.curation.moved_paths import MovedPaths
 from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.editable_text import EditableText
 from memvault.curation.tasks.note_wording import Title, note_wording
+from memvault.model.change import SYSTEM, Change, ChangeKind, FileChange
 from memvault.model.errors import InvalidParams, NoteConflict
 from memvault.search.question_names import unseen_names
 from memvault.stores.vectors.languages import without_ending
@@ -137,3 +141,22 @@ def test_the_statements_of_a_long_session_are_compared_by_their_words() -> None:
     stated = Statements(texts[:8_000])
     assert seconds_of(lambda: [stated.repeated_by(text) for text in texts[-2_000:]]) < SECONDS
     assert stated.repeated_by(f"the {texts[0]}") and not stated.repeated_by(texts[-1])
+
+
+def test_the_earlier_paths_of_notes_are_read_only_from_what_is_new() -> None:
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+
+    def change(path: str) -> Change:
+        files = (FileChange(path=path, after="0"),)
+        return Change(reversal_hash=path, kind=ChangeKind.EDITED, at=at, actor=SYSTEM, files=files)
+
+    class Growing(History):
+        def __init__(self) -> None:
+            self.known = tuple(change(f"{n}.md") for n in range(20_000))
+
+        def all(self) -> tuple[Change, ...]:
+            self.known = (change("Kite.md"), *self.known)
+            return self.known
+
+    moved = MovedPaths(Growing())
+    assert seconds_of(lambda: [moved.inherited_id("Kite.md") for _ in range(1_000)]) < SECONDS

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from memvault.curation.moved_paths import MovedPaths
 from memvault.model.errors import InvalidParams, MemvaultError, NoteConflict, OutsideVault
 from memvault.model.memory import id_of_path
 from memvault.vault.links import LinkIndex
@@ -254,4 +255,21 @@ def test_a_note_keeps_the_id_of_its_first_path_until_it_is_back_there(desk: Desk
     assert moved.former("crew/Ada.md") == ("Ada.md", "people/Ada.md")
     assert moved.former("people/Ada.md") == ()
     desk.move("crew/Ada.md", "/")
+    assert moved.inherited_ids() == {}
+
+
+def test_earlier_paths_that_are_read_after_each_change_are_those_read_at_once(desk: Desk):
+    desk.write("Ada.md", "She plans the harbour.")
+    desk.write("Eve.md", "She sails.")
+    moved, history = desk.curator.moved, desk.curator.history
+
+    def is_the_same() -> bool:
+        return moved.inherited_ids() == MovedPaths(history).inherited_ids()
+
+    for path, target in ("Ada.md", "crew/"), ("Eve.md", "Ada.md"), ("crew/Ada.md", "Eve.md"):
+        desk.move(path, target)
+        assert is_the_same() and moved.inherited_ids()
+    for change in history.changes():
+        desk.undo([change.reversal_hash])
+        assert is_the_same()
     assert moved.inherited_ids() == {}

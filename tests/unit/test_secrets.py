@@ -185,6 +185,9 @@ def test_a_name_may_have_words_in_front() -> None:
         ("密码是「蓝色的风筝」", f"密码是「{MASK}」"),
         ("password: “correct horse\nIt is red.", f"password: “{MASK}\nIt is red."),
         ("password: “” of the server", "password: “” of the server"),
+        ("„Passwort“ ist deutsch.", "„Passwort“ ist deutsch."),
+        ("„Passwort“ ist hun7er2", f"„Passwort“ ist {MASK}"),
+        ("パスワードは「設定」から変える", "パスワードは「設定」から変える"),
         ("password:$NAME,token:abc123", f"password:$NAME,token:{MASK}"),
     ],
 )

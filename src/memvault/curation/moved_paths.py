@@ -7,6 +7,7 @@ keeps the id of its first path, so that what is known of it stays known.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import NamedTuple
 
 from memvault.curation.changes.history import History
@@ -49,15 +50,27 @@ class MovedPaths:
     def _current(self) -> _Paths:
         changes, paths = self._history.all(), self._paths
         if changes is not paths.changes:
-            former = _folded(reversed(changes))
-            ids = {path: id_of_path(earlier[0]) for path, earlier in former.items()}
+            count = len(changes) - len(paths.changes)
+            if count >= 0 and changes[count:] == paths.changes:  # the others are older
+                former = _folded(reversed(changes[:count]), paths.former)
+            else:
+                former = _folded(reversed(changes))
+            ids = paths.ids
+            if former != paths.former:
+                ids = {path: id_of_path(earlier[0]) for path, earlier in former.items()}
             self._paths = paths = _Paths(changes, former, ids)
         return paths
 
 
-def _folded(oldest_first: Iterable[Change]) -> dict[str, tuple[str, ...]]:
-    """The earlier paths of each note; a note that is back at its first path has none."""
-    former: dict[str, tuple[str, ...]] = {}
+def _folded(
+    oldest_first: Iterable[Change], before: Mapping[str, tuple[str, ...]] = MappingProxyType({})
+) -> dict[str, tuple[str, ...]]:
+    """The earlier paths of each note; a note that is back at its first path has none.
+
+    Args:
+        before: those before these changes.
+    """
+    former = dict(before)
     for change in oldest_first:
         moved = {file.path: file.moved_to for file in change.files if file.moved_to}
         if not moved:

@@ -170,11 +170,15 @@ def nearest_names(name: str, memories: MemoryLookup) -> list[str]:
 
 
 def _at_path(target: str, memories: MemoryLookup) -> Memory | None:
+    paths = _paths_named(target)
+    return next((memory for candidate in paths if (memory := memories.by_path(candidate))), None)
+
+
+def _paths_named(target: str) -> tuple[str, ...]:
     path = target.replace("\\", "/").lstrip("/")
     with_suffix = (path, *(path + suffix for suffix in sorted(NOTE_SUFFIXES, reverse=True)))
     # A bare name is tried as a title first, since several folders may have a note of that name.
-    paths = with_suffix if "/" in path else (path,)
-    return next((memory for candidate in paths if (memory := memories.by_path(candidate))), None)
+    return with_suffix if "/" in path else (path,)
 
 
 def _matching(target: str, memories: MemoryLookup, graph: GraphStore) -> list[Target]:
@@ -192,11 +196,11 @@ def _notes_named(target: str, memories: MemoryLookup) -> list[Target]:
     names = [(note, {name_key(name) for name in names_of_memory(note)}) for note in memories.all()]
     notes = [note for note, keys in names if key in keys]
     if not notes:  # as answers show it, and as people type "Álgebra linear": "algebra linear"
-        typed = _as_typed(key)
+        typed, paths = _as_typed(key), _paths_named(target)
         notes = [
             note
             for note, keys in names
-            if typed in map(_as_typed, keys) or without_invisible(note.path) == target
+            if typed in map(_as_typed, keys) or without_invisible(note.path) in paths
         ]
     return [Target(note.title, note) for note in notes]
 

@@ -12,18 +12,28 @@ from typing import Literal
 _SIGNS = re.compile(r"[^\w\s\x00-\x7f]{64}")
 _LINE_BREAKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 # Signs that nobody sees and models read: zero-width ones without those that join letters, those
-# that set the direction of text, and the tags, which spell letters. No writing needs two joining
-# signs or two selectors of a variant in a row, which spell letters, too.
-_UNSEEN = "[\u200b\u2060-\u2064\u202a-\u202e\u2066-\u2069\ufeff\U000e0000-\U000e007f]"
+# that set the direction of text, fillers and formats that no writing needs any more, and the tags,
+# which spell letters.
+_UNSEEN = (
+    "\u200b\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e007f"
+)
+# Signs that some writing needs, but never two of a kind in a row, which spell letters.
+_JOINING = "\u00ad\u034f\u061c\u180e\u200c-\u200f"
+_HAN_VARIANTS = "\U000e0100-\U000e01ef"  # only after a Han character
+_VARIANTS = "\u180b-\u180d\u180f\ufe00-\ufe0f"
+_HAN = "\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 # The flags of England, Scotland and Wales: a black flag and the tags of their letters.
 _FLAGS = "|".join(
     "\U0001f3f4" + "".join(chr(0xE0000 + ord(letter)) for letter in f"{region}\x7f")
     for region in ("gbeng", "gbsct", "gbwls")
 )
+_ANY = f"[{_UNSEEN}{_JOINING}{_VARIANTS}{_HAN_VARIANTS}]"
+_MAY_BE_INVISIBLE = re.compile(_ANY)  # quick to look for
 _INVISIBLE = re.compile(
-    rf"({_FLAGS})|{_UNSEEN}|(?<=[\u200c-\u200f])[\u200c-\u200f]+"
-    "|(?<=[\ufe00-\ufe0f\U000e0100-\U000e01ef])[\ufe00-\ufe0f\U000e0100-\U000e01ef]+"
+    f"({_FLAGS})|((?<=[{_HAN}])[{_HAN_VARIANTS}]){_ANY}*|{_ANY}{{2,}}|[{_UNSEEN}{_HAN_VARIANTS}]"
 )
+_NEEDED = tuple(re.compile(f"[{kind}]") for kind in (_JOINING, _VARIANTS))
 _SHORT = 1_000  # characters that take at most a millisecond, whatever they are
 
 
@@ -46,7 +56,9 @@ def without_line_breaks(text: str) -> str:
 
 def without_invisible(text: str) -> str:
     """The text without signs that people do not see, except those that scripts and emoji need."""
-    return text if text.isascii() else _INVISIBLE.sub(r"\1", text)
+    if text.isascii() or _MAY_BE_INVISIBLE.search(text) is None:
+        return text
+    return _INVISIBLE.sub(lambda run: "".join(text[at] for at in _kept(run)), text)
 
 
 def as_written(text: str, visible: str) -> str | None:
@@ -58,9 +70,18 @@ def as_written(text: str, visible: str) -> str | None:
         return None
     kept: list[int] = []  # where the visible signs are in the text
     end = 0
-    for sign in _INVISIBLE.finditer(text):
-        if not sign[1]:
-            kept += range(end, sign.start())
-            end = sign.end()
+    for run in _INVISIBLE.finditer(text):
+        kept += (*range(end, run.start()), *_kept(run))
+        end = run.end()
     kept += range(end, len(text))
     return text[kept[at] : kept[at + len(wanted) - 1] + 1]
+
+
+def _kept(run: re.Match[str]) -> list[int]:
+    """Where in the text the signs of a run are that stay: a flag, else at most one of each kind."""
+    if run[1]:
+        return [*range(*run.span())]
+    if run[2]:
+        return [run.start()]
+    first = (sign.search(run.string, *run.span()) for sign in _NEEDED)
+    return sorted(match.start() for match in first if match is not None)

@@ -8,8 +8,8 @@ _ASKS_DAY = re.compile(
     r"\b(?:when|wann|quand|cuándo|quando|wanneer|когда)\b|いつ|什么时候|何时", re.IGNORECASE
 )
 _ASKS_COUNT = re.compile(
-    r"\b(?:how many|number of|count|wie ?viele|combien|cuánt[oa]s|quant[ie]|quant[oa]s|hoeveel|"
-    r"ile|ilu|сколько)\b|いくつ|多少|几",
+    r"\b(?:how many|number of|count(?! (?:as|on)\b)|wie ?viele|combien|cuánt[oa]s|quant[ie]|"
+    r"quant[oa]s|hoeveel|(?<!l['’])ile|ilu|сколько)\b|いくつ|多少|几(?![乎何])",
     re.IGNORECASE,
 )
 _ASKS_AMOUNT = re.compile(

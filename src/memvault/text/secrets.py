@@ -135,7 +135,7 @@ _ASSIGNED = re.compile(
 # sign.
 _ASSIGNED_UNSPACED = re.compile(
     r"(?P<name>密码|密碼|口令|パスワード|暗証番号)[^\n。、，：:=!-~]{0,8}?\s?(?:[:：=是为為は]|設定|设置为)\s?[「『“]?"
-    r"(?P<value>(?<=[「『“])[^「『“」』”\n]+(?=[」』”])|(?=[!-~]*[!-@\[-`{-~])[!-~]{4,})"
+    r"(?P<value>(?<=[「『“])[^「『“」』”\n]+(?=[」』”](?!から|里|中))|(?=[!-~]*[!-@\[-`{-~])[!-~]{4,})"
 )
 _PHRASE_NAMES = re.compile(r"(?i)phrase|mnemonic|codes|credentials")
 _PROSE_VALUE = re.compile(r"[^\s,;.!?)]*[^\s,;)]|\S+")
@@ -244,8 +244,9 @@ def _value_span(text: str, match: re.Match[str]) -> tuple[int, int] | None:
     ):
         return None
     looks_secret = any(c.isdigit() for c in plain_word) or not plain_word.isalpha()
-    if match["verb"] and not looks_secret and not _ENDS_LINE.match(text, word.end()):
-        return None  # "the password is stored hashed": a sentence, not a value
+    is_sentence = text[match.end("name")] in "“”’»" or not _ENDS_LINE.match(text, word.end())
+    if match["verb"] and not looks_secret and is_sentence:
+        return None  # "the password is stored hashed", "the word “password” is English": no value
     is_cut = word.end() == start + _VALUE_CHARS
     return start, _end_of(_REST_OF_VALUE, text, word.end()) if is_cut else word.end()
 

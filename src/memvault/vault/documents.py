@@ -32,7 +32,7 @@ MAX_PAGES = 2_000
 MAX_TEXT_CHARS = 4_000_000
 # Two kilobytes of a hostile PDF can repeat a form of its pages for days.
 MAX_SECONDS = 300.0  # of processor time after which no further page of a PDF is read
-MAX_FORMS = 100  # of a page
+MAX_FORMS = 300  # of a page; drawings have more than a hundred
 PAGE_MARK = "\f"
 
 _CANVAS_START = "---\ntype: canvas\n---"

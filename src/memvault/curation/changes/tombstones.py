@@ -20,6 +20,7 @@ from memvault.curation.changes.journal_decoder import JournalPhase, TrashEntry
 from memvault.curation.changes.plan import Attribution, Forgetting, Plan, reversal_hash
 from memvault.model.change import ChangeKind
 from memvault.model.memory import Tombstone
+from memvault.model.unicode_forms import without_invisible
 from memvault.text.words import name_key
 from memvault.vault.journal import Journal, JournalEntry
 from memvault.vault.parse import content_hash
@@ -95,7 +96,7 @@ class Tombstones:
             return [(self._tombstones[key], path) for key, path in self._restoring.items()]
 
     def matching(self, target: str) -> list[Tombstone]:
-        """The kept tombstones with this hash, id, path or name."""
+        """The kept tombstones with this hash, id, path or name, or the path as answers show it."""
         target = target.strip()
         tombstones = self.kept()
         exact = [
@@ -106,7 +107,9 @@ class Tombstones:
         ]
         key = name_key(target)
         return exact or [
-            tombstone for tombstone in tombstones if key and key in _name_keys(tombstone)
+            tombstone
+            for tombstone in tombstones
+            if key and (key in _name_keys(tombstone) or target == _shown_path(tombstone))
         ]
 
     def was_purged(self, target: str) -> bool:
@@ -195,6 +198,10 @@ def _name_keys(tombstone: Tombstone) -> set[str]:
     """The name keys by which a person may refer to a tombstone; a tag without its #."""
     names = (tombstone.name.removeprefix("#"), PurePosixPath(tombstone.path or "").stem)
     return {name_key(name) for name in names}
+
+
+def _shown_path(tombstone: Tombstone) -> str:
+    return without_invisible(tombstone.path or "")
 
 
 def tombstones_of(

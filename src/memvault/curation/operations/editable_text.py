@@ -109,7 +109,10 @@ class EditableText:
         if not text.strip():
             raise InvalidParams("replace_text needs the text to find", parameter="find")
         body = self._offset(self.parsed.body_line - 1)
-        if self.text.find(text, body) < 0:  # answers leave out signs that nobody sees
+        count = self.text.count(text, body)
+        if text == without_invisible(text):  # answers leave out signs that nobody sees
+            count = without_invisible(self.text[body:]).count(text)
+        if self.text.find(text, body) < 0:
             text = as_written(self.text[body:], text) or text
         start = self.text.find(text, body)
         if start < 0:
@@ -117,7 +120,6 @@ class EditableText:
                 f"{self.path} does not contain the text to replace", path=self.path,
                 nearest=self._nearest_lines(text),
             )  # fmt: skip
-        count = self.text.count(text, body)
         if count > 1:
             raise NoteConflict(
                 f"{self.path} contains the text to replace {count} times; give more of the text "
@@ -241,5 +243,5 @@ def _plain(text: str) -> str:
 
 
 def _heading_key(text: str) -> str:
-    text, _anchor = split_anchor(text.strip())
+    text, _anchor = split_anchor(without_invisible(text).strip())
     return " ".join(_HEADING_MARKS.sub("", text).split()).casefold()

@@ -15,6 +15,7 @@ from memvault.model.errors import InvalidParams
 from memvault.model.memory import Memory
 from memvault.model.moments import in_utc
 from memvault.model.search import Filters, Scope
+from memvault.model.unicode_forms import without_invisible
 from memvault.search.property_text import shown_value
 from memvault.search.scope import SavedNote, in_scope
 from memvault.text.words import composed
@@ -65,8 +66,13 @@ class NoteFilter:
         """The path within the folder; None for a note elsewhere."""
         folder = self.folder.strip("/")
         prefix = f"{folder}/" if folder else ""
-        is_in = composed(path).casefold().startswith(composed(prefix).casefold())
+        is_in = _path_key(path).startswith(_path_key(prefix))
         return path.split("/", prefix.count("/"))[-1] if is_in else None
+
+
+def _path_key(path: str) -> str:
+    """Equal for paths that people see as equal, apart from their case."""
+    return without_invisible(composed(path)).casefold()
 
 
 @dataclass(frozen=True, slots=True)

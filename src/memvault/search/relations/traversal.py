@@ -295,7 +295,7 @@ class Traversal:
         is_stated_by_child = graph.source[out_edges.edge] == out_edges.origin
         fit = self.phrase_fit.of_edges(phrase)[out_edges.edge]
         fit = fit - np.where(is_stated_by_child, 0.0, REVERSED_VALUE)
-        best = float(fit.max(initial=-1.0))
+        best = float(fit.max(initial=UNKNOWN_FIT))
         fall = self._fall_for(best)
         scores = child.score[out_edges.origin] * np.exp(np.minimum(0.0, fit - best) / fall)
         self._add_linked_values(reached, child, scores.astype(np.float32), out_edges)
