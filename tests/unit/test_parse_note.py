@@ -146,6 +146,22 @@ def test_a_highlight_is_read_as_its_text_with_its_links_and_tags() -> None:
     assert [(link.target, link.line) for link in note.links] == [("Ferry", 1)]
 
 
+@pytest.mark.parametrize(
+    ("text", "shown", "targets"),
+    [
+        ("==See [tides](a==b.md)==", "See tides", ["a==b"]),
+        ("==See [[x==y]] now==", "See x==y now", ["x==y"]),
+        ("==a `b== c` d== e", "a b== c d e", []),
+        (r"==not ended\==", "==not ended==", []),
+    ],
+)
+def test_marks_within_links_and_code_end_no_highlight(
+    text: str, shown: str, targets: list[str]
+) -> None:
+    note = parse(text)
+    assert (texts(note), [link.target for link in note.links]) == ([shown], targets)
+
+
 def test_of_a_drawing_its_texts_are_read() -> None:
     note = parse(
         "---\nexcalidraw-plugin: parsed\n---\n"
