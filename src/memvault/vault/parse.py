@@ -6,6 +6,7 @@ import codecs
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 from itertools import chain
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
@@ -26,7 +27,8 @@ _MAX_CONTROL_SHARE = 0.1
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _NEWLINE = re.compile(r"\r\n?")
 _UNCLOSED = re.compile(r"---[ \t]*\n[a-z][\w-]*:[ \t\n]")  # a rule, then a property
-_SLIP_NUMBER = re.compile(r"(?:19|20)\d{10}(?:\d\d)?[ _-]+(?=\S)")
+_NUMBER = re.compile(r"\A\d+[ _-]+(?=\S)")
+_MOMENT = re.compile(r"((?:19|20)\d{6})(\d{4}(?:\d\d)?)(?!\d)")
 _CONFLICT = re.compile(r"^<{7} ", re.MULTILINE)  # the start of one, as Git marks it
 # As the names of daily notes; eight digits alone may be an id.
 _DAY = re.compile(r"\d{4}([-_.])\d{2}\1\d{2}|\d{1,2}([-.])\d{1,2}\2\d{4}")
@@ -192,7 +194,18 @@ def stem_of(path: str) -> str:
 def name_of(path: str) -> str:
     """The name of the Logseq page in the file, or the file's stem, without the moment by which a
     slip box numbers its notes."""
-    return page_name(path) or _SLIP_NUMBER.sub("", stem_of(path))
+    stem = stem_of(path)
+    return page_name(path) or (_NUMBER.sub("", stem) if moment_of_name(path) else stem)
+
+
+def moment_of_name(path: str) -> datetime | None:
+    """The moment at the start of a file's name ("202611271305 Tides"), by which a slip box numbers
+    its notes."""
+    match = _MOMENT.match(stem_of(path))
+    try:
+        return datetime.fromisoformat(f"{match[1]}T{match[2]}Z") if match else None
+    except ValueError:
+        return None
 
 
 def _repeated_keys(frontmatter: Frontmatter) -> tuple[str, ...]:
