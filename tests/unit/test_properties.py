@@ -184,10 +184,15 @@ def test_names_of_daily_notes_are_dates_in_the_forms_that_people_choose(path: st
     assert memory("# Log\n\nRain.", path).date == datetime(2026, 11, 27, tzinfo=UTC)
 
 
+def test_days_of_earlier_centuries_are_read_in_names() -> None:
+    assert memory("Rain.", "1850_03_04.md").date == datetime(1850, 3, 4, tzinfo=UTC)
+
+
 @pytest.mark.parametrize(
     "path",
     ["03-04-2026.md", "20261341.md", "course/2026/01 Intro/02 Basics.md", "192.168.1.20.md",
      "1.27.11.2026.md", "12345678 Order.md", "Release v13.2.2019.md", "ISBN 978-13-2-2019.md",
+     "2024.10.12.3.md", "27.11.–29.11.2026 Fair.md", "18500304.md",
      "course/2026/01 Intro/02.md", "course/2026/01 May/02.md"],
 )  # fmt: skip
 def test_names_with_other_numbers_are_no_dates(path: str) -> None:

@@ -49,8 +49,9 @@ _HAPPENED_KEYS = (
 )  # fmt: skip
 _TOOK_PLACE = re.compile(r"\b(?:took place|(?:was|were) held|held (?:in|at|on)|happened)\b", re.I)
 _DATE_CHARS = 80  # characters after `_TOOK_PLACE` in which the date is searched
-_STEM_DATE = re.compile(  # with _ in Logseq
-    r"(?P<y>(?:19|20)\d\d)(?P<gap>[-_.]?)(?P<m>\d\d)(?P=gap)(?P<d>\d\d)(?!\d)"
+_STEM_DATE = re.compile(  # with _ in Logseq; eight digits alone only of these centuries
+    r"(?:(?=19|20)|(?=\d{4}[-_.]))(?P<y>\d{4})(?P<gap>[-_.]?)(?P<m>\d\d)(?P=gap)(?P<d>\d\d)"
+    r"(?!\d|(?<=\.\d\d)\.\d)"
 )
 _PATH_DATE = re.compile(
     r"(?:^|.*/)(?P<y>(?:19|20)\d\d)/(?P<m>\d\d)(?:[ _-]+(?P<month>[^\W\d_]+))?/(?P<d>\d\d)\.\w+"
