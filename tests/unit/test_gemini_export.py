@@ -68,6 +68,21 @@ def test_a_conversation_that_went_on_keeps_its_id(tmp_path: Path) -> None:
     assert (before.id, len(before.turns), len(after.turns)) == (after.id, 2, 3)
 
 
+@pytest.mark.filterwarnings("error")
+def test_an_answer_that_is_no_proper_html_stops_no_import(tmp_path: Path) -> None:
+    texts = ("notes.txt", "a \ud800 b", "<div>" * 3000, "")
+    times = (f"2026-03-02T10:0{minute}:00Z" for minute in range(4))
+    records = [prompted("Prompted x", at, text) for at, text in zip(times, texts, strict=True)]
+    nested, found = read(tmp_path, *records)
+    assert nested == UnreadableEntry(
+        "MyActivity.json, prompt 3", "its answer is nested too deeply"
+    )  # fmt: skip
+    assert isinstance(found, Conversation)
+    assert [turn.text for turn in found.turns] == [
+        "x", "notes.txt", "x", "a � b", "x",
+    ]  # fmt: skip
+
+
 def test_other_activities_and_programs_are_left_out(tmp_path: Path) -> None:
     search = prompted(
         "Searched for beans", "2026-03-02T10:00:00Z", header="Search", products=["Search"]

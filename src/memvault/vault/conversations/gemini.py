@@ -40,7 +40,11 @@ def conversations(records: Sequence[Any], name: str) -> Iterator[Conversation | 
     for number, record in enumerate(records, 1):
         if not isinstance(record, dict) or not _is_of_gemini(record):
             continue
-        prompt, answer = _prompt_and_answer(record)
+        try:
+            prompt, answer = _prompt_and_answer(record)
+        except RecursionError:
+            yield UnreadableEntry(f"{name}, prompt {number}", "its answer is nested too deeply")
+            continue
         at = time_of(record.get("time"))
         if prompt and at is None:
             yield UnreadableEntry(f"{name}, prompt {number}", "it has no date")
@@ -80,11 +84,9 @@ def _prompt_and_answer(record: dict[str, Any]) -> tuple[str, str]:
     from markdownify import markdownify  # takes a tenth of a second
 
     title = text_of(record.get("title"))
-    html = [
-        item["html"]
-        for item in list_of(record.get("safeHtmlItem"))
-        if isinstance(item, dict) and isinstance(item.get("html"), str)
-    ]
+    items = [item for item in list_of(record.get("safeHtmlItem")) if isinstance(item, dict)]
+    # Without a tag, Beautiful Soup takes a short text for the name of a file, and warns.
+    html = [f"<div>{text_of(item.get('html'))}</div>" for item in items]
     answer = join_paragraphs([
         markdownify(part, heading_style="ATX", bullets="-", strip=["img"]) for part in html
     ])  # fmt: skip
