@@ -29,7 +29,7 @@ _NEWLINE = re.compile(r"\r\n?")
 _UNCLOSED = re.compile(r"---[ \t]*\n[a-z][\w-]*:[ \t\n]")  # a rule, then a property
 _NUMBER = re.compile(r"\A\d+[ _-]+(?=\S)")
 _MOMENT = re.compile(r"((?:19|20)\d{6})(\d{4}(?:\d\d)?)(?!\d)")
-_CONFLICT = re.compile(r"^<{7} ", re.MULTILINE)  # the start of one, as Git marks it
+_CONFLICT = "<<<<<<< "  # the start of one, as Git marks it
 # As the names of daily notes; eight digits alone may be an id.
 _DAY = re.compile(r"\d{4}([-_.])\d{2}\1\d{2}|\d{1,2}([-.])\d{1,2}\2\d{4}")
 # In Japanese and Chinese, which have no spaces, a weekday has three signs.
@@ -218,12 +218,14 @@ def _repeated_keys(frontmatter: Frontmatter) -> tuple[str, ...]:
 
 def _conflict(text: str, code: Sequence[CodeBlock]) -> tuple[str, ...]:
     """A warning about two versions of a text between Git's marks, unless they are in code."""
-    start = _CONFLICT.search(text)
-    middle = text.find("\n=======\n", start.end()) if start is not None else -1
-    if start is None or middle < 0 or text.find("\n>>>>>>> ", middle) < 0:
-        return ()
-    line = text.count("\n", 0, start.start()) + 1
-    if any(block.lines.first <= line <= block.lines.last for block in code):
+    middle = text.rfind("\n=======\n", 0, max(0, text.rfind("\n>>>>>>> ")) + 1)
+    starts = (
+        number
+        for number, line in enumerate(text[: max(0, middle)].split("\n"), 1)
+        if line.startswith(_CONFLICT)
+        and not any(block.lines.first <= number <= block.lines.last for block in code)
+    )
+    if (line := next(starts, None)) is None:
         return ()
     return (
         f"Git could not merge two versions from line {line} on, and both are read; keep one and "
