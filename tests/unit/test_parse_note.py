@@ -81,7 +81,7 @@ def test_the_first_of_several_sections_is_no_title() -> None:
     assert parse_note("1.md", several).title == "Ingredients", "the file's name says nothing"
     one = several.replace(b"# Steps", b"## Steps")
     assert parse_note("Recipes/Omelette.md", one).title == "Ingredients"
-    for path in ("Why eggs.md", "Why eggs 2.md", "2026-11-27 Why eggs.md"):
+    for path in ("Why eggs.md", "Why eggs 2.md", "2026-11-27 Why eggs.md", "why_eggs.md"):
         assert parse_note(path, b"# Why eggs?\n\n# Because\n").title == "Why eggs?"
 
 

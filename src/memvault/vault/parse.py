@@ -155,9 +155,14 @@ def _title_in(content: Content, path: str) -> str | None:
         return None
     if _DAY.fullmatch(stem):
         return heading if _SEVERAL_WORDS.search(heading) else None
-    if folded_name(safe_name(heading)) in folded_name(stem) or not _LETTERS.search(stem):
+    if _letters_of(safe_name(heading)) in _letters_of(stem) or not _LETTERS.search(stem):
         return heading
     return heading if sum(other.level == 1 for other in content.headings) == 1 else None
+
+
+def _letters_of(name: str) -> str:
+    """Its letters and digits: "why-eggs" is the name of "Why eggs?"."""
+    return "".join(filter(str.isalnum, folded_name(name)))
 
 
 def _parsed_pdf(path: str, text: str, hash: str, warnings: tuple[str, ...]) -> ParsedNote:
