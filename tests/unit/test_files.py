@@ -331,9 +331,15 @@ def test_folders_that_are_not_for_notes_are_refused(tmp_path: Path) -> None:
 
 def test_a_title_that_the_ignore_rules_leave_out_is_refused(tmp_path: Path) -> None:
     vault = write(tmp_path, {".memvaultignore": "*draft*\n"})
-    with pytest.raises(OutsideVault, match="another title"):
+    with pytest.raises(OutsideVault, match="memvaultignore excludes My draft"):
         create(vault, "", "My draft", b"")
     assert names_in(tmp_path) == [".memvaultignore"]
+
+
+def test_a_refused_folder_is_told_which_settings_exclude_it(tmp_path: Path) -> None:
+    vault = write(tmp_path, {".obsidian/app.json": '{"userIgnoreFilters": ["projects/private/"]}'})
+    with pytest.raises(OutsideVault, match="Obsidian's settings exclude projects/private/"):
+        create(vault, "projects/private", "t", b"")
 
 
 def test_a_taken_name_is_numbered_and_the_manifest_is_never_taken(tmp_path: Path) -> None:
