@@ -101,6 +101,12 @@ def test_other_activities_and_programs_are_left_out(tmp_path: Path) -> None:
     assert [turn.text for turn in conversation.turns] == ["Eingabe: Bohnen trocknen?", "Ja."]
 
 
+def test_an_answer_to_a_prompt_without_words_is_kept(tmp_path: Path) -> None:
+    (found,) = read(tmp_path, prompted("Prompted", "2026-03-02T10:00:00Z", "<p>A heron.</p>"))
+    assert isinstance(found, Conversation)
+    assert [(turn.is_person, turn.text) for turn in found.turns] == [(False, "A heron.")]
+
+
 def test_takeouts_zip_and_its_unpacked_folder_are_read_in_any_language(tmp_path: Path) -> None:
     records = json.dumps([prompted("Prompted Beans?", "2026-03-02T10:00:00Z")])
     german = "Takeout/Meine Aktivitäten/Gemini-Apps/MeineAktivitäten.json"

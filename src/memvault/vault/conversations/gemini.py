@@ -45,10 +45,11 @@ def conversations(records: Sequence[Any], name: str) -> Iterator[Conversation | 
         except RecursionError:
             yield UnreadableEntry(f"{name}, prompt {number}", "its answer is nested too deeply")
             continue
-        at = time_of(record.get("time"))
-        if prompt and at is None:
+        if not prompt and not answer:  # another activity
+            continue
+        if (at := time_of(record.get("time"))) is None:
             yield UnreadableEntry(f"{name}, prompt {number}", "it has no date")
-        elif prompt and at is not None:
+        else:
             prompts.append((at, prompt, answer))
     prompts.sort(key=lambda each: each[0])
     group: list[tuple[datetime, str, str]] = []
