@@ -69,8 +69,13 @@ def is_lost(state: StateFolder, address: EngineAddress) -> bool:
     An engine that goes on would serve indexes that nobody reads, next to the engine that the next
     client starts.
     """
-    written = read_address(state)
-    return not state.engine_address.exists() if written is None else written != address
+    try:
+        state.engine_address.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:  # a network drive that does not answer, say
+        return False
+    return read_address(state) not in (None, address)
 
 
 def remove_address(state: StateFolder, address: EngineAddress) -> None:

@@ -125,7 +125,7 @@ def passage(text: str) -> Markup:
 
 _HEADING_LINE = re.compile(r"^\[(?!!)([^\]]+)\]$")
 _MARKS = (
-    (re.compile(r"^( *)[-*+] \[ \] "), r"\1☐ "),
+    (re.compile(r"^( *)[-*+] \[[ /]\] "), r"\1☐ "),
     (re.compile(r"^( *)[-*+] \[[^\]]\] "), r"\1☑ "),
     (re.compile(r"^( *)[-*+] "), r"\1• "),
     (re.compile(r"^((?:… )?\w[\w -]*)::(?= )"), r"\1:"),

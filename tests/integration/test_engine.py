@@ -21,7 +21,13 @@ from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect as websocket
 
 from mcp_server.engine.client import connect_to_engine
-from mcp_server.engine.launcher import EngineAddress, Launcher, read_address, write_address
+from mcp_server.engine.launcher import (
+    EngineAddress,
+    Launcher,
+    is_lost,
+    read_address,
+    write_address,
+)
 from memvault.config.paths import StateFolder
 from memvault.config.settings import EngineSettings
 from memvault.model.errors import EngineUnavailable, InvalidParams, MemvaultError
@@ -226,6 +232,15 @@ def test_an_engine_ends_when_its_state_was_deleted_so_that_there_are_not_two(
     for path in (state.engine_address, state.engine_lock):
         path.unlink(missing_ok=True)
     assert exit_code(process) == 0, state.log.read_text()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows lets few users make links")
+def test_an_address_that_cannot_be_read_for_now_is_not_lost(tmp_path: Path) -> None:
+    state, address = StateFolder(tmp_path), EngineAddress(1, "127.0.0.1", 1, "t", "1", 1.0)
+    state.engine_address.symlink_to(state.engine_address)  # as a drive that does not answer
+    assert not is_lost(state, address)
+    state.engine_address.unlink()
+    assert is_lost(state, address)
 
 
 def test_an_address_left_by_a_dead_engine_is_not_believed(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -51,7 +52,7 @@ PATHS = (
     "projects/aurora/Aurora.md", "projects/aurora/Plan.md", "projects/kelp/Harbour.md",
     "archive/Plan.md", "Harbour.md", "ideas/café.md", "บันทึก.md", "日本/記憶.md", "日本/京都.md",
     "sessions/2024-05-01/Talk.md", "permanent/preferences.md", "permanent/Reply language.md",
-    "ideas/Harbour's plan.md", "ideas/aurora.md",
+    "ideas/Harbour's plan.md", "ideas/aurora.md", "202402011305 Harbour.md",
 )  # fmt: skip
 FOLDERS = ("people", "projects/aurora", "archive", "日本", "ideas")
 NAMES = (
@@ -69,7 +70,8 @@ SENTENCES = (
     "Café and café are one place; [[café]] too.", "[a link](people/Ada%20Berg.md) to a person",
     "The harbours of AURORA, the auroras.", "Emil's plan; Roth's plans. #Storage",
     "[[Lantern]] and Lantern, the lanterns.", "- Tabs or spaces: spaces", "[[Ada]] knows [[京都]].",
-    "Harbour's plan is not the Harbour plan.", "[[#Goals]] and [[Reply language]].", "",
+    "Harbour's plan is not the Harbour plan.", "[[#Goals]] and [[Reply language]].",
+    "==Ada Berg== asked ==[[Plan|the a==b plan]]==.", "",
 )  # fmt: skip
 IDS = ("0b1f6a0e-8a55-4a0b-9f4e-0a8f1b1d2c3d", "11111111-2222-4333-8444-555555555555", "no-uuid")
 IDS += tuple(map(id_of_path, ("Plan.md", "people/Ada Berg.md", "ideas/café.md")))  # as of a copy
@@ -160,6 +162,7 @@ moves = st.one_of(
     *operations,
     st.tuples(st.just("undo"), st.integers(0, 9)),
     st.tuples(st.just("ignore"), st.sampled_from(["", "archive/\n", "people/\n*aurora*\n"])),
+    st.tuples(st.just("exclude"), st.sampled_from(["", "archive/", "ideas/H"])),
 )
 # How the indexer comes to know: all at once, path by path in either order, or by a scan.
 tellings = st.sampled_from(["together", "one by one", "backwards", "scan", "later"])
@@ -424,4 +427,10 @@ class Hand:
 
     def _ignore(self, rules: str) -> None:
         (self.root / ".memvaultignore").write_text(rules, encoding="utf-8")
+        self.wants_scan = True
+
+    def _exclude(self, start: str) -> None:
+        file = self.root / ".obsidian" / "app.json"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(json.dumps({"userIgnoreFilters": [start]}), encoding="utf-8")
         self.wants_scan = True

@@ -128,6 +128,19 @@ def test_what_obsidian_excludes_is_not_read_unless_the_person_takes_it_back(tmp_
     assert walked(vault) == sorted([*kept, "Private/d.md"])
 
 
+def test_an_excluded_folder_stays_so_in_each_unicode_form_and_while_obsidian_writes(
+    tmp_path: Path,
+) -> None:
+    settings = '{"userIgnoreFilters": ["Priv\u00e9/"]}'
+    files = {".memvaultignore": "Caf\u00e9/\n", "Prive\u0301/a.md": "", "Cafe\u0301/b.md": ""}
+    vault = write(tmp_path, {".obsidian/app.json": settings, **files})
+    assert walked(vault) == []
+    (tmp_path / ".obsidian/app.json").write_text("")
+    assert walked(vault) == []
+    (tmp_path / ".obsidian/app.json").write_text("{}")
+    assert walked(vault) == ["Prive\u0301/a.md"]
+
+
 def test_the_rule_that_excludes_a_path_is_named_whether_the_file_exists_or_not(
     tmp_path: Path,
 ) -> None:
@@ -331,9 +344,15 @@ def test_folders_that_are_not_for_notes_are_refused(tmp_path: Path) -> None:
 
 def test_a_title_that_the_ignore_rules_leave_out_is_refused(tmp_path: Path) -> None:
     vault = write(tmp_path, {".memvaultignore": "*draft*\n"})
-    with pytest.raises(OutsideVault, match="another title"):
+    with pytest.raises(OutsideVault, match="memvaultignore excludes My draft"):
         create(vault, "", "My draft", b"")
     assert names_in(tmp_path) == [".memvaultignore"]
+
+
+def test_a_refused_folder_is_told_which_settings_exclude_it(tmp_path: Path) -> None:
+    vault = write(tmp_path, {".obsidian/app.json": '{"userIgnoreFilters": ["projects/private/"]}'})
+    with pytest.raises(OutsideVault, match="Obsidian's settings exclude projects/private/"):
+        create(vault, "projects/private", "t", b"")
 
 
 def test_a_taken_name_is_numbered_and_the_manifest_is_never_taken(tmp_path: Path) -> None:

@@ -68,6 +68,21 @@ def test_a_conversation_that_went_on_keeps_its_id(tmp_path: Path) -> None:
     assert (before.id, len(before.turns), len(after.turns)) == (after.id, 2, 3)
 
 
+@pytest.mark.filterwarnings("error")
+def test_an_answer_that_is_no_proper_html_stops_no_import(tmp_path: Path) -> None:
+    texts = ("notes.txt", "a \ud800 b", "<div>" * 3000, "")
+    times = (f"2026-03-02T10:0{minute}:00Z" for minute in range(4))
+    records = [prompted("Prompted x", at, text) for at, text in zip(times, texts, strict=True)]
+    nested, found = read(tmp_path, *records)
+    assert nested == UnreadableEntry(
+        "MyActivity.json, prompt 3", "its answer is nested too deeply"
+    )  # fmt: skip
+    assert isinstance(found, Conversation)
+    assert [turn.text for turn in found.turns] == [
+        "x", "notes.txt", "x", "a � b", "x",
+    ]  # fmt: skip
+
+
 def test_other_activities_and_programs_are_left_out(tmp_path: Path) -> None:
     search = prompted(
         "Searched for beans", "2026-03-02T10:00:00Z", header="Search", products=["Search"]
@@ -84,6 +99,12 @@ def test_other_activities_and_programs_are_left_out(tmp_path: Path) -> None:
     assert unreadable == UnreadableEntry("MyActivity.json, prompt 4", "it has no date")
     assert isinstance(conversation, Conversation)
     assert [turn.text for turn in conversation.turns] == ["Eingabe: Bohnen trocknen?", "Ja."]
+
+
+def test_an_answer_to_a_prompt_without_words_is_kept(tmp_path: Path) -> None:
+    (found,) = read(tmp_path, prompted("Prompted", "2026-03-02T10:00:00Z", "<p>A heron.</p>"))
+    assert isinstance(found, Conversation)
+    assert [(turn.is_person, turn.text) for turn in found.turns] == [(False, "A heron.")]
 
 
 def test_takeouts_zip_and_its_unpacked_folder_are_read_in_any_language(tmp_path: Path) -> None:

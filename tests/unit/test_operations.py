@@ -45,6 +45,16 @@ def test_a_merge_keeps_the_survivors_text_and_puts_the_others_under_a_heading(de
     assert ".trash/Old.md" in {p.relative_to(desk.root).as_posix() for p in desk.root.rglob("*")}
 
 
+def test_a_merge_keeps_the_title_of_a_note_whose_heading_is_one_of_several_then(desk: Desk):
+    desk.write("people/ada.md", "# Ada Berg\n\nOne.\n")
+    desk.write("Old.md", "# Old\n\nTwo.\n")
+    desk.merge("Old.md", into="people/ada.md")
+    assert desk.memory("people/ada.md").title == "Ada Berg"
+    assert desk.read("people/ada.md") == (
+        "---\naliases:\n  - Old\ntitle: Ada Berg\n---\n# Ada Berg\n\nOne.\n\n# From Old\n\nTwo.\n"
+    )
+
+
 def test_a_merge_keeps_properties_that_fit_no_line_as_yaml(desk: Desk):
     desk.write("New.md", "# New\n\nOne.\n")
     desk.write("Old.md", "---\nowner: Ada\nabout: |\n  Two\n  lines\nby: {name: Bo}\n---\nOld.\n")

@@ -313,9 +313,11 @@ def test_key_facts_are_the_central_sentences_each_once_with_its_place() -> None:
 
 
 def test_an_excerpt_is_shown_without_the_marks_of_markdown() -> None:
-    shown = passage("[Plan > Next]\n- [ ] Buy <b>\n- [x] Ask\n- a point\nowner:: Ada\n[!note] Heed")
+    shown = passage(
+        "[Plan > Next]\n- [ ] Buy <b>\n- [/] Dig\n- [x] Ask\n- a point\nowner:: Ada\n[!note] Heed"
+    )
     assert shown.split("\n") == [
-        *("<strong>Plan › Next</strong>☐ Buy &lt;b&gt;", "☑ Ask", "• a point"),
+        *("<strong>Plan › Next</strong>☐ Buy &lt;b&gt;", "☐ Dig", "☑ Ask", "• a point"),
         *("owner: Ada", "Heed"),
     ]
 

@@ -81,7 +81,7 @@ def test_the_first_of_several_sections_is_no_title() -> None:
     assert parse_note("1.md", several).title == "Ingredients", "the file's name says nothing"
     one = several.replace(b"# Steps", b"## Steps")
     assert parse_note("Recipes/Omelette.md", one).title == "Ingredients"
-    for path in ("Why eggs.md", "Why eggs 2.md", "2026-11-27 Why eggs.md"):
+    for path in ("Why eggs.md", "Why eggs 2.md", "2026-11-27 Why eggs.md", "why_eggs.md"):
         assert parse_note(path, b"# Why eggs?\n\n# Because\n").title == "Why eggs?"
 
 
@@ -144,6 +144,22 @@ def test_a_highlight_is_read_as_its_text_with_its_links_and_tags() -> None:
     note = parse("Take ==the **late** [[Ferry|boat]]\nand a coat== #trip. 这是==重点==。")
     assert texts(note) == ["Take the late boat\nand a coat #trip. 这是重点。"]
     assert [(link.target, link.line) for link in note.links] == [("Ferry", 1)]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "targets"),
+    [
+        ("==See [tides](a==b.md)==", "See tides", ["a==b"]),
+        ("==See [[x==y]] now==", "See x==y now", ["x==y"]),
+        ("==a `b== c` d== e", "a b== c d e", []),
+        (r"==not ended\==", "==not ended==", []),
+    ],
+)
+def test_marks_within_links_and_code_end_no_highlight(
+    text: str, shown: str, targets: list[str]
+) -> None:
+    note = parse(text)
+    assert (texts(note), [link.target for link in note.links]) == ([shown], targets)
 
 
 def test_of_a_drawing_its_texts_are_read() -> None:

@@ -86,6 +86,8 @@ def test_two_versions_that_git_could_not_merge_are_reported() -> None:
     note = parse_note("n.md", f"---\na: 1\n---\n# Boat\n\n{versions}".encode())
     (warning,) = note.warnings
     assert warning.startswith("Git could not merge two versions from line 6 on")
+    (warning,) = parse_note("n.md", f"```\n{versions}```\n\n{versions}".encode()).warnings
+    assert "from line 9 on" in warning, "those in code are an example"
     for text in (f"```\n{versions}```\n", versions[:30], "<<<<<<< nothing else\n"):
         assert parse_note("n.md", text.encode()).warnings == ()
 

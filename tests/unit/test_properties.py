@@ -176,16 +176,24 @@ def test_a_note_that_says_no_date_has_that_of_its_name_or_session() -> None:
         "daily/2026年11月27日.md",
         "daily/November 27th, 2026.md",
         "journal/2026/11-November/27.md",
+        "journal/2026/11/27.md",
+        "log_27.11.2026.md",
     ],
 )
 def test_names_of_daily_notes_are_dates_in_the_forms_that_people_choose(path: str) -> None:
     assert memory("# Log\n\nRain.", path).date == datetime(2026, 11, 27, tzinfo=UTC)
 
 
+def test_days_of_earlier_centuries_are_read_in_names() -> None:
+    assert memory("Rain.", "1850_03_04.md").date == datetime(1850, 3, 4, tzinfo=UTC)
+
+
 @pytest.mark.parametrize(
     "path",
     ["03-04-2026.md", "20261341.md", "course/2026/01 Intro/02 Basics.md", "192.168.1.20.md",
-     "1.27.11.2026.md", "12345678 Order.md"],
+     "1.27.11.2026.md", "12345678 Order.md", "Release v13.2.2019.md", "ISBN 978-13-2-2019.md",
+     "2024.10.12.3.md", "27.11.–29.11.2026 Fair.md", "18500304.md",
+     "course/2026/01 Intro/02.md", "course/2026/01 May/02.md"],
 )  # fmt: skip
 def test_names_with_other_numbers_are_no_dates(path: str) -> None:
     assert memory("Rain.", path).date is None
@@ -196,7 +204,9 @@ def test_a_note_of_a_slip_box_was_created_at_the_moment_that_numbers_it() -> Non
     assert (tides.date, tides.created_at) == (None, datetime(2026, 1, 3, 12, 5, tzinfo=UTC))
     assert tides.title == "Tides"
     assert memory("Rain.", "20260103120530.md").created_at.second == 30
-    assert memory("Rain.", "202613031205 Tides.md").created_at == NOW
+    order = memory("Rain.", "202613031205 Tides.md")
+    assert (order.created_at, order.title) == (NOW, "202613031205 Tides"), "no moment, but a number"
+    assert memory("Rain.", "Order 202601031205 - 2.md").title == "Order 202601031205 - 2"
     assert memory("---\ncreationDate: 2025-03-04T05:06:07Z\n---\n").created_at.year == 2025
 
 

@@ -254,6 +254,7 @@ def test_a_note_belongs_to_its_projects_note_or_else_to_its_name():
         ("People/People.md", "note"),
         ("Friends/Trip to Rome.md", "note"),
         ("Friends/Ana de la Vega.md", "person"),
+        ("Friends/Maria do Carmo.md", "person"),
         ("Friends/Will Moor.md", "person"),
         ("People/Trips/Lena Moor.md", "note"),
         ("People/Old Forge.md", "organisation"),

@@ -253,6 +253,10 @@ def test_text_in_base64_is_text(desk: StoreDesk) -> None:
             {"content": "x", "project": "../up"},
             "project must be the name of one folder, without slashes",
         ),
+        (
+            {"content": "x", "tags": [",".join(map(str, range(101)))]},
+            "tags must be at most 100, of at most 100 characters each",
+        ),
         ({"content": 3}, "Invalid params: content - Input should be a valid string"),
         (
             {"content": "x", "nonsense": 1},

@@ -35,6 +35,8 @@ _PEOPLE_WORDS = (
     "people persons contacts friends colleagues personen kontakte menschen personnes personas "
     "contactos persone contatti pessoas contatos mensen osoby люди контакты"
 )
+# English words that are no part of a person's name in any language: "Maria do Carmo" is one.
+_NOT_IN_NAMES = STOP_WORDS - {"am", "an", "do", "i"}
 _PEOPLE = frozenset(_PEOPLE_WORDS.split())
 
 _FIELD_WORDS = {
@@ -111,7 +113,7 @@ def kind_of(memory: Memory) -> str:
     folder = SORTED_BY.sub("", memory.folder)
     is_own_note = name_key(stem) == name_key(folder)
     if kind == NodeKind.NOTE and folder in _PEOPLE and not is_own_note:
-        is_name = STOP_WORDS.isdisjoint(stem.split())  # "Will Moor", not "Trip to Rome"
+        is_name = _NOT_IN_NAMES.isdisjoint(stem.split())  # "Will Moor", not "Trip to Rome"
         return str(NodeKind.PERSON if is_name else NodeKind.NOTE)
     return str(kind)
 

@@ -7,11 +7,13 @@ import re
 import stat as stat_module
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from pathspec import GitIgnoreSpec
 
 from memvault.model.json_text import json_value
 from memvault.model.memory import FOLDER_LIFECYCLES
+from memvault.model.unicode_forms import normalized
 from memvault.vault.documents import DOCUMENT_SUFFIXES
 from memvault.vault.lines import bare_lines
 
@@ -41,12 +43,13 @@ class IgnoreRules:
         self._root = root
         self._files = [root / file for file in (IGNORE_FILE, *OBSIDIAN_SETTINGS)]
         self._file_stamps: list[tuple[int, int] | None] = [None] * len(self._files)
+        self._settings: dict[str, Any] = {}  # as last read, by file
         self._listed_spec = self._spec = GitIgnoreSpec.from_lines([])
         self.problem: str | None = None
 
     def excludes_folder(self, path: str) -> bool:
         """Whether this folder itself is excluded; its parents are not checked."""
-        return _is_hidden(path) or bool(self._current().match_file(path + "/"))
+        return _is_hidden(path) or _matches(self._current(), path + "/")
 
     def excludes_file(self, path: str) -> bool:
         """Whether this file itself is excluded; its parents are not checked."""
@@ -54,7 +57,7 @@ class IgnoreRules:
             return True
         if PurePosixPath(path).suffix.lower() not in NOTE_SUFFIXES | DOCUMENT_SUFFIXES:
             return True
-        return bool(self._current().match_file(path))
+        return _matches(self._current(), path)
 
     def excludes(self, path: str) -> bool:
         """Whether the file or any folder above it is excluded."""
@@ -87,9 +90,9 @@ class IgnoreRules:
         """Which rule excludes this file, or this folder, which ends in a slash."""
         if _is_hidden(place.rstrip("/")):
             return "files and folders whose name begins with a dot are not read"
-        if not self._current().match_file(place):
+        if not _matches(self._current(), place):
             return None
-        if self._listed_spec.match_file(place):
+        if _matches(self._listed_spec, place):
             return f"{IGNORE_FILE} excludes {place}"
         return (
             f"Obsidian's settings exclude {place} or keep templates there; to have it indexed, add "
@@ -99,13 +102,13 @@ class IgnoreRules:
     def lists(self, path: str) -> bool:
         """Whether `.memvaultignore` lists this file, note or not; its parents are not checked."""
         self._current()
-        return bool(self._listed_spec.match_file(path))
+        return _matches(self._listed_spec, path)
 
     def _current(self) -> GitIgnoreSpec:
         stamps = [_stamp(file) for file in self._files]
         if stamps != self._file_stamps:
             self._file_stamps, self.problem = stamps, None
-            patterns = self._read() if stamps[0] else []
+            patterns = [normalized(line) for line in self._read()] if stamps[0] else []
             self._listed_spec = GitIgnoreSpec.from_lines(patterns)
             self._spec = GitIgnoreSpec.from_lines([*self._excluded_in_obsidian(), *patterns])
         return self._spec
@@ -118,14 +121,19 @@ class IgnoreRules:
         """
         for file, key in OBSIDIAN_SETTINGS.items():
             try:
-                settings = json_value((self._root / file).read_text(encoding="utf-8-sig"))
-            except (OSError, ValueError):
-                continue  # the person does not use this plugin
+                self._settings[file] = json_value(
+                    (self._root / file).read_text(encoding="utf-8-sig")
+                )
+            except OSError:
+                self._settings[file] = None  # the person does not use this plugin
+            except ValueError:
+                pass  # Obsidian is writing it: what it said before still holds
+            settings = self._settings.get(file)
             setting = settings.get(key) if isinstance(settings, dict) else None
             for start in _starts(setting):
                 folder = start.strip("/")
                 if folder not in ("", ".") and folder.casefold() not in FOLDER_LIFECYCLES:
-                    pattern = _WILDCARD.sub(r"\\\1", start)
+                    pattern = _WILDCARD.sub(r"\\\1", normalized(start))
                     yield f"/{pattern}" if start.endswith("/") else f"/{pattern}*"
 
     def _read(self) -> list[str]:
@@ -144,6 +152,11 @@ class IgnoreRules:
             else:
                 patterns.append(line)
         return patterns
+
+
+def _matches(spec: GitIgnoreSpec, path: str) -> bool:
+    """Whether a pattern matches the path; its Unicode form, which systems change, is ignored."""
+    return bool(spec.match_file(normalized(path)))
 
 
 def _starts(setting: object) -> list[str]:

@@ -6,6 +6,7 @@ import codecs
 import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
 from itertools import chain
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
@@ -26,8 +27,9 @@ _MAX_CONTROL_SHARE = 0.1
 _CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _NEWLINE = re.compile(r"\r\n?")
 _UNCLOSED = re.compile(r"---[ \t]*\n[a-z][\w-]*:[ \t\n]")  # a rule, then a property
-_SLIP_NUMBER = re.compile(r"(?:19|20)\d{10}(?:\d\d)?[ _-]+(?=\S)")
-_CONFLICT = re.compile(r"^<{7} ", re.MULTILINE)  # the start of one, as Git marks it
+_NUMBER = re.compile(r"\A\d+[ _-]+(?=\S)")
+_MOMENT = re.compile(r"((?:19|20)\d{6})(\d{4}(?:\d\d)?)(?!\d)")
+_CONFLICT = "<<<<<<< "  # the start of one, as Git marks it
 # As the names of daily notes; eight digits alone may be an id.
 _DAY = re.compile(r"\d{4}([-_.])\d{2}\1\d{2}|\d{1,2}([-.])\d{1,2}\2\d{4}")
 # In Japanese and Chinese, which have no spaces, a weekday has three signs.
@@ -153,9 +155,14 @@ def _title_in(content: Content, path: str) -> str | None:
         return None
     if _DAY.fullmatch(stem):
         return heading if _SEVERAL_WORDS.search(heading) else None
-    if folded_name(safe_name(heading)) in folded_name(stem) or not _LETTERS.search(stem):
+    if _letters_of(safe_name(heading)) in _letters_of(stem) or not _LETTERS.search(stem):
         return heading
     return heading if sum(other.level == 1 for other in content.headings) == 1 else None
+
+
+def _letters_of(name: str) -> str:
+    """Its letters and digits: "why-eggs" is the name of "Why eggs?"."""
+    return "".join(filter(str.isalnum, folded_name(name)))
 
 
 def _parsed_pdf(path: str, text: str, hash: str, warnings: tuple[str, ...]) -> ParsedNote:
@@ -192,7 +199,18 @@ def stem_of(path: str) -> str:
 def name_of(path: str) -> str:
     """The name of the Logseq page in the file, or the file's stem, without the moment by which a
     slip box numbers its notes."""
-    return page_name(path) or _SLIP_NUMBER.sub("", stem_of(path))
+    stem = stem_of(path)
+    return page_name(path) or (_NUMBER.sub("", stem) if moment_of_name(path) else stem)
+
+
+def moment_of_name(path: str) -> datetime | None:
+    """The moment at the start of a file's name ("202611271305 Tides"), by which a slip box numbers
+    its notes."""
+    match = _MOMENT.match(stem_of(path))
+    try:
+        return datetime.fromisoformat(f"{match[1]}T{match[2]}Z") if match else None
+    except ValueError:
+        return None
 
 
 def _repeated_keys(frontmatter: Frontmatter) -> tuple[str, ...]:
@@ -205,12 +223,14 @@ def _repeated_keys(frontmatter: Frontmatter) -> tuple[str, ...]:
 
 def _conflict(text: str, code: Sequence[CodeBlock]) -> tuple[str, ...]:
     """A warning about two versions of a text between Git's marks, unless they are in code."""
-    start = _CONFLICT.search(text)
-    middle = text.find("\n=======\n", start.end()) if start is not None else -1
-    if start is None or middle < 0 or text.find("\n>>>>>>> ", middle) < 0:
-        return ()
-    line = text.count("\n", 0, start.start()) + 1
-    if any(block.lines.first <= line <= block.lines.last for block in code):
+    middle = text.rfind("\n=======\n", 0, max(0, text.rfind("\n>>>>>>> ")) + 1)
+    starts = (
+        number
+        for number, line in enumerate(text[: max(0, middle)].split("\n"), 1)
+        if line.startswith(_CONFLICT)
+        and not any(block.lines.first <= number <= block.lines.last for block in code)
+    )
+    if (line := next(starts, None)) is None:
         return ()
     return (
         f"Git could not merge two versions from line {line} on, and both are read; keep one and "

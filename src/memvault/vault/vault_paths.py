@@ -81,8 +81,8 @@ class VaultPaths:
             spelled = name if exists else self._existing_spelling(path, safe_name(name))
             path = f"{path}/{spelled}" if path else spelled
         self.file_path(path)
-        if path and self.ignore_rules.excludes(f"{path}/note{NOTE_SUFFIX}"):
-            raise OutsideVault(f"{path} is excluded by .memvaultignore; name another folder")
+        if path and (reason := self.ignore_rules.why_excluded(f"{path}/note{NOTE_SUFFIX}")):
+            raise OutsideVault(f"A note there would not be read: {reason}. Name another folder.")
         return path
 
     def _existing_spelling(self, folder: str, name: str) -> str:

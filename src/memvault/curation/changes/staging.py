@@ -110,9 +110,8 @@ class Staging:
                     break
             elif self._is_free(candidate):
                 return self._create(candidate, data)
-        raise OutsideVault(
-            f"A note named {stem!r} is excluded by .memvaultignore; give another title"
-        )
+        reason = self.vault.ignore_rules.why_excluded(path) or "its name is taken"
+        raise OutsideVault(f"No note can be named {stem!r}: {reason}. Give another title.")
 
     def trash(self, path: str) -> None:
         """Move a note to the trash, without its staged edits.

@@ -210,10 +210,10 @@ class Draft(BaseModel):
     @field_validator("tags")
     @classmethod
     def _tag_names(cls, tags: tuple[str, ...]) -> tuple[str, ...]:
-        if len(tags) > MAX_LIST_ITEMS or any(len(tag) > MAX_NAME_CHARS for tag in tags):
+        single = [tag.strip() for text in tags for tag in _TAG_GAP.split(_one_line(text))]
+        if len(single) > MAX_LIST_ITEMS or any(len(tag) > MAX_NAME_CHARS for tag in single):
             raise ValueError("tags must be at most 100, of at most 100 characters each")
-        single = (tag for text in tags for tag in _TAG_GAP.split(_one_line(text)))
-        names = (_NOT_IN_TAGS.sub("-", tag.strip().lstrip("#")).strip("-/") for tag in single)
+        names = (_NOT_IN_TAGS.sub("-", tag.lstrip("#")).strip("-/") for tag in single)
         return tuple(dict.fromkeys(name for name in names if name))
 
     @field_validator("link_to")

@@ -226,11 +226,15 @@ class _Merging:
             self._append(sections)
 
     def _append(self, sections: Sequence[str]) -> None:
-        survivor = note_text(self._path, self._staging.read(self._path))
+        original = self._staging.read(self._path)
+        survivor, title = note_text(self._path, original), parse_note(self._path, original).title
         newline = newline_of(survivor)
         text = re.sub(r"\r\n|\r|\n", newline, "\n".join(sections))
         changed = appended(self._with_title(survivor, newline), text)
-        self._staging.write(self._path, changed.encode("utf-8", "surrogateescape"))
+        data = changed.encode("utf-8", "surrogateescape")
+        self._staging.write(self._path, data)
+        if parse_note(self._path, data).title != title:  # its heading is now one of several
+            set_property(self._staging, self._path, "title", title)
 
     def _notes_without_news(self, parsed: Mapping[str, ParsedNote]) -> set[str]:
         """The notes whose every sentence is in the survivor or in an earlier merged note."""

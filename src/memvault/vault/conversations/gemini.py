@@ -40,11 +40,16 @@ def conversations(records: Sequence[Any], name: str) -> Iterator[Conversation | 
     for number, record in enumerate(records, 1):
         if not isinstance(record, dict) or not _is_of_gemini(record):
             continue
-        prompt, answer = _prompt_and_answer(record)
-        at = time_of(record.get("time"))
-        if prompt and at is None:
+        try:
+            prompt, answer = _prompt_and_answer(record)
+        except RecursionError:
+            yield UnreadableEntry(f"{name}, prompt {number}", "its answer is nested too deeply")
+            continue
+        if not prompt and not answer:  # another activity
+            continue
+        if (at := time_of(record.get("time"))) is None:
             yield UnreadableEntry(f"{name}, prompt {number}", "it has no date")
-        elif prompt and at is not None:
+        else:
             prompts.append((at, prompt, answer))
     prompts.sort(key=lambda each: each[0])
     group: list[tuple[datetime, str, str]] = []
@@ -80,11 +85,9 @@ def _prompt_and_answer(record: dict[str, Any]) -> tuple[str, str]:
     from markdownify import markdownify  # takes a tenth of a second
 
     title = text_of(record.get("title"))
-    html = [
-        item["html"]
-        for item in list_of(record.get("safeHtmlItem"))
-        if isinstance(item, dict) and isinstance(item.get("html"), str)
-    ]
+    items = [item for item in list_of(record.get("safeHtmlItem")) if isinstance(item, dict)]
+    # Without a tag, Beautiful Soup takes a short text for the name of a file, and warns.
+    html = [f"<div>{text_of(item.get('html'))}</div>" for item in items]
     answer = join_paragraphs([
         markdownify(part, heading_style="ATX", bullets="-", strip=["img"]) for part in html
     ])  # fmt: skip

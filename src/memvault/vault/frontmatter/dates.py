@@ -25,7 +25,7 @@ _TIME = re.compile(
     re.IGNORECASE,
 )
 _WHOLE_DAY = re.compile(r"(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)")
-_IN_DIGITS = re.compile(r"(?<![\d.-])\d{1,2}([.-])\d{1,2}\1(?:19|20)\d\d(?![\d.-])")
+_IN_DIGITS = re.compile(r"(?<![^\W_])(?<![./–-])\d{1,2}([.-])\d{1,2}\1(?:19|20)\d\d(?![\d.-])")
 
 
 def read_date(value: Any) -> datetime | None:

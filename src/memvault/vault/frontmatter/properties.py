@@ -22,11 +22,12 @@ from memvault.model.memory import (
     id_of_path,
 )
 from memvault.model.moments import WEEK_IN_NAME
+from memvault.model.months import NAMED_MONTHS
 from memvault.model.note import Domain, ParsedNote
 from memvault.vault.frontmatter.dates import date_of_title, read_date
 from memvault.vault.frontmatter.read import WrittenNumber, strings_of
 from memvault.vault.markdown.wikilink import find_wikilinks
-from memvault.vault.parse import stem_of
+from memvault.vault.parse import moment_of_name, stem_of
 
 ARCHIVE = "archive/projects"  # holds the folders of finished projects
 CREATED_KEYS = (
@@ -48,11 +49,13 @@ _HAPPENED_KEYS = (
 )  # fmt: skip
 _TOOK_PLACE = re.compile(r"\b(?:took place|(?:was|were) held|held (?:in|at|on)|happened)\b", re.I)
 _DATE_CHARS = 80  # characters after `_TOOK_PLACE` in which the date is searched
-_STEM_DATE = re.compile(  # with _ in Logseq
-    r"(?P<y>(?:19|20)\d\d)(?P<gap>[-_.]?)(?P<m>\d\d)(?P=gap)(?P<d>\d\d)(?!\d)"
+_STEM_DATE = re.compile(  # with _ in Logseq; eight digits alone only of these centuries
+    r"(?:(?=19|20)|(?=\d{4}[-_.]))(?P<y>\d{4})(?P<gap>[-_.]?)(?P<m>\d\d)(?P=gap)(?P<d>\d\d)"
+    r"(?!\d|(?<=\.\d\d)\.\d)"
 )
-_PATH_DATE = re.compile(r"(?:^|.*/)(?P<y>(?:19|20)\d\d)/(?P<m>\d\d)\b[^/]*/(?P<d>\d\d)\.\w+")
-_STEM_MOMENT = re.compile(r"((?:19|20)\d{6})(\d{4}(?:\d\d)?)(?!\d)")  # of a slip box
+_PATH_DATE = re.compile(
+    r"(?:^|.*/)(?P<y>(?:19|20)\d\d)/(?P<m>\d\d)(?:[ _-]+(?P<month>[^\W\d_]+))?/(?P<d>\d\d)\.\w+"
+)
 
 
 def memory_of(note: ParsedNote, *, fallback_time: datetime, id: str | None = None) -> Memory:
@@ -67,7 +70,7 @@ def memory_of(note: ParsedNote, *, fallback_time: datetime, id: str | None = Non
     created = next((day for key in CREATED_KEYS if (day := read_date(values.get(key)))), None)
     happened, saved = _date_of(note, values), read_date(fallback_time) or fallback_time
     if created is None:
-        started = _moment_of_name(note.path) or happened
+        started = moment_of_name(note.path) or happened
         created = started if started is not None and started <= saved else saved
     return Memory(
         id=id or _id(values.get("id"), note.path),
@@ -269,8 +272,12 @@ def _date_of_path(path: str) -> datetime | None:
     For a weekly note ("2026-W35") it is the Monday.
     """
     stem = stem_of(path)
-    if match := _STEM_DATE.match(stem) or _PATH_DATE.fullmatch(path):
+    if match := _STEM_DATE.match(stem):
         return _day_in(match)
+    if match := _PATH_DATE.fullmatch(path):
+        month = match["month"]  # its name, unlike that of a chapter
+        is_month = month is None or NAMED_MONTHS.get(month.lower()) == int(match["m"])
+        return _day_in(match) if is_month else None
     if match := WEEK_IN_NAME.match(stem):
         try:
             monday = date.fromisocalendar(int(match[1]), int(match[2]), 1)
@@ -285,16 +292,6 @@ def _date_of_path(path: str) -> datetime | None:
 
 def _day_in(match: re.Match[str]) -> datetime | None:
     return read_date(f"{match['y']}-{match['m']}-{match['d']}")
-
-
-def _moment_of_name(path: str) -> datetime | None:
-    """The moment at the start of a file's name ("202611271305 Tides"), by which a slip box numbers
-    its notes."""
-    match = _STEM_MOMENT.match(stem_of(path))
-    try:
-        return datetime.fromisoformat(f"{match[1]}T{match[2]}Z") if match else None
-    except ValueError:
-        return None
 
 
 def _text(value: Any) -> str | None:

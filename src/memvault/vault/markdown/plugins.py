@@ -273,23 +273,40 @@ def tag_plugin(md: MarkdownIt) -> None:
 
 
 # Not within an address or a comparison, as in "?q=YQ==&r=Yg==" and "a==b"; Chinese and Japanese
-# have no spaces around a highlight. The length is limited, since a search takes as long.
-_HIGHLIGHT = re.compile(r"(?<![A-Za-z0-9=&?/%])==(?![\s=])[\s\S]{1,1000}?(?<![\s=])==(?!=)")
+# have no spaces around a highlight.
+_OPENS_HIGHLIGHT = re.compile(r"(?<![A-Za-z0-9=&?/%])==(?![\s=])")
+_CLOSES_HIGHLIGHT = re.compile(r"(?<![\s=])==(?!=)")
 
 
-def _highlight(state: StateInline, silent: bool) -> bool:
-    """Parse ``==text==`` as its text."""
-    match = _HIGHLIGHT.match(state.src, state.pos, state.posMax)
-    if match is None:
+def _highlight_mark(state: StateInline, silent: bool) -> bool:
+    """Parse a ``==`` that may start or end a highlight. Which of them do is known only when the
+    links and the code between them are."""
+    opens = _OPENS_HIGHLIGHT.match(state.src, state.pos) is not None
+    closes = _CLOSES_HIGHLIGHT.match(state.src, state.pos) is not None
+    if silent or not (opens or closes):
         return False
-    if not silent:
-        outer_end = state.posMax
-        state.pos, state.posMax = state.pos + 2, match.end() - 2
-        state.md.inline.tokenize(state)
-        state.posMax = outer_end
-    state.pos = match.end()
+    token = state.push("text", "", 0)
+    token.content = "=="
+    token.meta = {"opens": opens, "closes": closes}
+    state.pos += 2
     return True
 
 
+def _highlights(state: StateInline) -> None:
+    """Remove the marks of each highlight; both are in the same link, or in none."""
+    starts: list[Token | None] = [None]  # of the text outside links, then of each open link
+    for token in state.tokens:
+        if token.nesting == 1:
+            starts.append(None)
+        elif token.nesting == -1:
+            starts.pop()
+        elif token.meta.get("closes") and (start := starts[-1]) is not None:
+            start.content = token.content = ""
+            starts[-1] = None
+        elif token.meta.get("opens"):
+            starts[-1] = token
+
+
 def highlight_plugin(md: MarkdownIt) -> None:
-    md.inline.ruler.before("link", "highlight", _highlight)
+    md.inline.ruler.before("link", "highlight", _highlight_mark)
+    md.inline.ruler2.before("balance_pairs", "highlight", _highlights)
