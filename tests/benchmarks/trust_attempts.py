@@ -128,17 +128,23 @@ _MARK = re.compile(r"\b(?:eve|mallory|memvault|imported)\b|written by|data-claim
 
 
 class _Items(HTMLParser):
-    """Reads the items of a page (list items, articles, rows), and what stands in none of them."""
+    """Reads the items of a page (list items, articles, rows), and what stands in none of them.
 
-    def __init__(self, page: str) -> None:
+    Args:
+        cards: whether cards are items, too, as those of *Curate* are.
+    """
+
+    def __init__(self, page: str, *, cards: bool) -> None:
         super().__init__()
+        self._cards = cards
         self._open: list[tuple[str, list[str]]] = [("main", [])]
         self.items: list[str] = []  # each with the marks of what it stands in
         self.feed(page.partition("<main")[2])
         self.rest = " ".join(self._open[0][1])
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag in ("li", "article", "tr"):
+        is_card = tag == "section" and self._cards and "card" in (dict(attrs).get("class") or "")
+        if tag in ("li", "article", "tr") or is_card:
             self._open.append((tag, []))
         shown = [v or "" for k, v in attrs if k not in ("value", "action", "href")]
         self._open[-1][1].extend([*shown, *(k for k, _ in attrs)])
@@ -197,7 +203,9 @@ class Pages:
         return [
             path
             for path, given in asked.items()
-            if _Items(self.get(path, **given).replace(query, "")).unmarked(value)
+            if _Items(self.get(path, **given).replace(query, ""), cards=path == "/curate").unmarked(
+                value
+            )
         ]
 
     def post(self, path: str, **fields: str) -> None:
