@@ -10,7 +10,7 @@ import re
 import zipfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from memvault.model.errors import InvalidParams
 from memvault.model.json_text import json_value
@@ -25,21 +25,31 @@ from memvault.vault.conversations.conversation import (
     UnreadableEntry,
 )
 
-_KINDS: dict[Provider, str] = {
-    "chatgpt": "conversations",
-    "claude": "conversations|projects|memories",
-    "gemini": "myactivity|[^/]*gemini[^/]*",  # the folder's name is the same in all languages
+
+class _Form(NamedTuple):
+    """What an export looks like.
+
+    Attributes:
+        kinds: of its files, as alternatives of a pattern, in the order in which they are read.
+        key: of each conversation, or of each prompt; other providers' have none of this name.
+        expected: the file that is missing from what is no export.
+    """
+
+    kinds: str
+    key: str
+    expected: str
+
+
+_FORMS: dict[Provider, _Form] = {
+    "chatgpt": _Form("conversations", "mapping", "conversations.json"),
+    "claude": _Form("conversations|projects|memories", "chat_messages", "conversations.json"),
+    "gemini": _Form(
+        "myactivity|[^/]*gemini[^/]*",  # the folder's name is the same in all languages
+        "products",
+        "MyActivity.json (in Takeout, choose JSON as the format of My Activity)",
+    ),
 }
-# A key of each one's conversations, or of its prompts.
-_KEYS: dict[Provider, str] = {
-    "chatgpt": "mapping", "claude": "chat_messages", "gemini": "products",
-}  # fmt: skip
 _EXPORT_FILE = r"(?:.*/)?(?:({0})(?:[-_]?\d+)?\.json|({0})/[^/]+\.json)"
-_EXPECTED: dict[Provider, str] = {
-    "chatgpt": "conversations.json",
-    "claude": "conversations.json",
-    "gemini": "MyActivity.json (in Takeout, choose JSON as the format of My Activity)",
-}
 _DEPTH = 4  # folders of an unpacked export that its files may be in
 
 
@@ -71,8 +81,8 @@ def read_export(source: Path, provider: Provider) -> Iterator[Exported | Unreada
 
 
 def _check_provider(entry: Any, provider: Provider, name: str) -> None:
-    for other, key in _KEYS.items():
-        if other != provider and isinstance(entry, dict) and key in entry:
+    for other, form in _FORMS.items():
+        if other != provider and isinstance(entry, dict) and form.key in entry:
             raise InvalidParams(f"{name} is an export of {NAMES[other]}, not of {NAMES[provider]}")
 
 
@@ -94,14 +104,14 @@ def _entries(source: Path, provider: Provider) -> Iterator[tuple[str, str, list[
 
     Conversations come first, then projects, then memories, which name projects.
     """
-    export_file = re.compile(_EXPORT_FILE.format(_KINDS[provider]), re.IGNORECASE)
+    export_file = re.compile(_EXPORT_FILE.format(_FORMS[provider].kinds), re.IGNORECASE)
 
     def kind_of(name: str) -> str:
         match = export_file.fullmatch(name)
         return (match[1] or match[2]).lower() if match else ""
 
     def ordered(names: Iterable[str]) -> list[str]:
-        place_of = {kind: place for place, kind in enumerate(_KINDS[provider].split("|"))}
+        place_of = {kind: place for place, kind in enumerate(_FORMS[provider].kinds.split("|"))}
         return sorted(filter(kind_of, names), key=lambda n: (place_of.get(kind_of(n), 0), n))
 
     try:
@@ -146,4 +156,4 @@ def _parsed_files(
             raise _NotAnExport(f"{name} is not a list of conversations")
         yield name, kind, entries
     if is_empty:
-        raise _NotAnExport(f"{source} contains no {_EXPECTED[provider]}")
+        raise _NotAnExport(f"{source} contains no {_FORMS[provider].expected}")
