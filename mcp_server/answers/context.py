@@ -36,7 +36,7 @@ class UTLMetrics(Shape):
 
 
 class GatingWarning(Shape):
-    """Says that the memories found differ so much that the context may miss the point.
+    """Says that no memory found is likely to answer, so the context may miss the point.
 
     ``ignored`` counts the warnings in a row after which the session called none of the suggested
     tools; from 3 on ``pattern`` is entropy-blind.

@@ -27,7 +27,9 @@ from memvault.search.order import boosted_by_session, session_nearness
 from memvault.verification.sensitive_topics import sensitive_topic_of
 
 SESSION_CANDIDATES = 5  # additional memories, which the session's working set may move up
-HIGH_ENTROPY = 0.8  # graph-tools 2.0.1.1
+# Graph-tools 2.0.1.1 warns at an entropy above 0.8 instead, which does not tell good contexts from
+# poor ones (docs/trials.md).
+LOW_CONFIDENCE = 0.5
 NARROWING_TOOLS = ("generate_search_plan", "epistemic_action", "expand_causal_path", "graph_query")
 MAX_IGNORED = 3  # warnings in a row
 WORTH_MORE = 80  # unused tokens in a full answer, from which more text is added
@@ -66,7 +68,7 @@ class ContextService:
         pulse = self._box.pulse_of(hits, session)
         empty = ContextAnswer(
             nodes_retrieved=[],
-            tool_gating_warning=self._warning(pulse, session),
+            tool_gating_warning=self._warning(hits, pulse, session),
             pulse=pulse,
             notice=notice,
         )
@@ -168,8 +170,11 @@ class ContextService:
             learning_score=round(state.learning_score, 3),
         )
 
-    def _warning(self, pulse: CognitivePulse, session: Session) -> GatingWarning | None:
-        if pulse.entropy <= HIGH_ENTROPY:
+    def _warning(
+        self, hits: Sequence[Hit], pulse: CognitivePulse, session: Session
+    ) -> GatingWarning | None:
+        confidence = max((hit.confidence for hit in hits), default=1.0)  # none: a notice says so
+        if confidence >= LOW_CONFIDENCE:
             session.heeded()
             return None
         tools = [tool for tool in NARROWING_TOOLS if self._box.offers(tool)]
@@ -177,8 +182,9 @@ class ContextService:
         return GatingWarning(
             triggered=True,
             entropy_score=pulse.entropy,
-            message=f"Retrieval quality may be low due to high entropy ({pulse.entropy:.2f}). "
-            f"Suggest calling {' or '.join(tools[:2])} first to reduce entropy before retrying.",
+            message=f"Retrieval quality may be low: the best memory has a confidence of "
+            f"{confidence:.2f}. Suggest calling {' or '.join(tools[:2])} first, or asking more "
+            "precisely.",
             suggested_tools=tools,
             auto_retry_after=False,
             ignored=ignored or None,
