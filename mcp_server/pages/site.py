@@ -91,7 +91,7 @@ class Site:
         return Starlette(
             routes=[*routes, static],
             middleware=[Middleware(_SecurityHeaders)],
-            exception_handlers={404: self._not_found},
+            exception_handlers=dict.fromkeys((404, 405), self._not_found),
         )
 
     async def _not_found(self, request: Request, _: Exception) -> Response:

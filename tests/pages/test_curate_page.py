@@ -234,12 +234,12 @@ def test_a_task_is_left_as_it_is_and_asked_again(browser: Browser, site: Served,
 def test_tasks_are_skipped_and_come_round_again(browser: Browser, site: Served, do: Do) -> None:
     show(browser, site, "orphan")
     total = int(browser.one("#task .faint").text.split(" of ")[1].split()[0])
-    first = browser.one("#task article h3").text
+    first = browser.one("#task article h2").text
     seen = {first}
     for _ in range(total):
         do("Skip", "s")
-        seen.add(browser.one("#task article h3").text)
-    assert browser.one("#task article h3").text == first and len(seen) == total
+        seen.add(browser.one("#task article h2").text)
+    assert browser.one("#task article h2").text == first and len(seen) == total
 
 
 def test_a_malformed_note_shows_its_source_and_opens(

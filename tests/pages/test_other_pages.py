@@ -57,6 +57,40 @@ def test_keys_lead_to_every_page_and_a_palette_lists_them(browser: Browser, site
         wait_until(lambda p=path: browser.driver.current_url == f"{site.url}/{p}", path)
 
 
+# What a screen reader goes by: a skipped level of headings, a head of a table or a label without the
+# text that is seen, each with the element.
+_UNREADABLE = """
+const wrong = [], seen = (e) => e.innerText.replace(/\\s+/g, " ").trim();
+let level = 0;
+for (const each of document.querySelectorAll("main :is(h1, h2, h3)")) {
+  if (each.closest(".note")) continue;
+  const next = Number(each.tagName[1]);
+  if (level && next > level + 1) wrong.push(each.outerHTML);
+  level = next;
+}
+if (!document.querySelector("main h1")) wrong.push("no h1");
+for (const each of document.querySelectorAll("th")) if (!each.textContent.trim()) wrong.push(each.outerHTML);
+for (const each of document.querySelectorAll("a[aria-label], button[aria-label]"))
+  if (/\\p{L}/u.test(seen(each)) && !each.ariaLabel.includes(seen(each))) wrong.push(each.outerHTML);
+return wrong;
+"""
+
+
+def test_every_page_can_be_read_by_a_screen_reader(browser: Browser, site: Served) -> None:
+    site.settled()
+    for path in ("/", "/ask", "/ask?q=kelp", "/curate", "/memories", "/timeline", "/activity",
+                 "/concepts", "/compress", f"/memory/{site.id_of('Kelp census')}"):  # fmt: skip
+        browser.open(site.url + path)
+        assert browser.driver.execute_script(_UNREADABLE) == [], path
+
+
+def test_the_address_of_a_form_leads_to_the_page_for_lost_addresses(
+    browser: Browser, site: Served
+) -> None:
+    browser.open(f"{site.url}/memory/{site.id_of('Kelp census')}/edit")
+    browser.sees("There is no page here")
+
+
 def test_on_a_phone_what_waits_comes_first_and_no_page_is_wider_than_the_screen(
     browser: Browser, site: Served
 ) -> None:
@@ -131,8 +165,8 @@ def test_ask_shows_what_a_client_gets_and_why(browser: Browser, site: Served, wa
     browser.one("article summary").click()
     browser.sees("Similar meaning")
     nodes = site.caller.ok("recall_memory", query="Who leads the kelp census?")["nodes"]
-    wait_until(lambda: browser.all("main h3"), "no answer")
-    assert [each.text for each in browser.all("main h3")] == [node["title"] for node in nodes]
+    wait_until(lambda: browser.all("main article h2"), "no answer")
+    assert [each.text for each in browser.all("main article h2")] == [node["title"] for node in nodes]
     assert "Shared words" in browser.text()
 
 
