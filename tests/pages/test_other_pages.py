@@ -261,6 +261,27 @@ def test_activity_lists_what_faded_only_if_it_is_asked_for(browser: Browser, sit
     browser.sees("Boat day")
 
 
+def test_a_note_counts_as_read_for_a_question_if_it_is_opened_from_its_answer(
+    browser: Browser, site: Served
+) -> None:
+    learning, id = site.container.learning.learnt, site.id_of("Kelp census")
+
+    def gained() -> float:
+        learning.flush()
+        return learning.utility(id)
+
+    browser.open(f"{site.url}/ask?q=kelp+census")
+    browser.open(f"{site.url}/memories?find=Kelp+census")
+    before = gained()
+    browser.click("Kelp census")
+    browser.one("main h1")
+    assert gained() == before
+    browser.open(f"{site.url}/ask?q=kelp+census")
+    browser.click("Kelp census")
+    browser.one("main h1")
+    assert gained() > before
+
+
 def test_what_was_learnt_is_shown_forgotten_and_brought_back(
     browser: Browser, site: Served
 ) -> None:
