@@ -166,7 +166,9 @@ def test_ask_shows_what_a_client_gets_and_why(browser: Browser, site: Served, wa
     browser.sees("Similar meaning")
     nodes = site.caller.ok("recall_memory", query="Who leads the kelp census?")["nodes"]
     wait_until(lambda: browser.all("main article h2"), "no answer")
-    assert [each.text for each in browser.all("main article h2")] == [node["title"] for node in nodes]
+    assert [each.text for each in browser.all("main article h2")] == [
+        node["title"] for node in nodes
+    ]
     assert "Shared words" in browser.text()
 
 
