@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -21,10 +22,12 @@ from memvault.text.tokens import TokenCounter
 if TYPE_CHECKING:
     from indexer.catalogue import Catalogue
 
-# Of a whole answer (core REQ-CORE-020 to -022).
+# Of a whole answer, in tokens of the embedding model (core REQ-CORE-020 to -022). A context of
+# level 1 may have 500: ids and paths take so many of these that 200 leave one or two sentences,
+# which often miss what was asked. In tokens of four characters it has about 200.
 ANSWER_TOKENS = {
     VerbosityLevel.RAW_ONLY: 100,
-    VerbosityLevel.TEXT_AND_IDS: 200,
+    VerbosityLevel.TEXT_AND_IDS: 500,
     VerbosityLevel.FULL_INSIGHTS: 800,
 }
 # Two sentences of text are always given, even if the rest of the answer leaves no room.
@@ -61,12 +64,13 @@ class TokenBudget:
         Args:
             empty: the answer without both.
         """
-        answer_tokens = ANSWER_TOKENS[level]
-        if level is VerbosityLevel.FULL_INSIGHTS:
-            answer_tokens -= round(INSIGHT_SHARE * answer_tokens)
-        terse = level is VerbosityLevel.TEXT_AND_IDS
-        count_sources = self._named_sources if terse else self._sources
-        return ContextBudget(answer_tokens - self.of(empty), count_sources, MIN_TEXT, terse=terse)
+        is_full = level is VerbosityLevel.FULL_INSIGHTS
+        share = 1.0 - INSIGHT_SHARE if is_full else 1.0
+        return ContextBudget(
+            round(share * ANSWER_TOKENS[level]) - self.of(empty),
+            partial(self._sources, with_ids=is_full),
+            MIN_TEXT,
+        )
 
     def named(self, empty: Shape, memories: Sequence[Memory]) -> list[Memory]:
         """The first memories, as many as bring a level-0 answer nearest to its token limit."""
@@ -117,21 +121,14 @@ class TokenBudget:
                 del kinds[name], sizes[name]
         return InsightsShape(**kinds)
 
-    def _named_sources(self, memories: Sequence[Memory]) -> list[int]:
-        """Tokens of each memory's id, title, path, heading and lines."""
-        shapes = [
-            SourceShape(title=memory.title, path=memory.path, heading=HEADING, lines=[LINE, LINE])
-            for memory in memories
-        ]
-        return self._tokens.count_all(
-            [
-                f'{shape.model_dump_json(by_alias=True)},"{memory.id}",'
-                for shape, memory in zip(shapes, memories, strict=True)
-            ]
-        )
-
-    def _sources(self, memories: Sequence[Memory]) -> list[int]:
-        """As `_named_sources`, for sources that repeat the id."""
-        ids = self._tokens.count_all([f'"id":"{memory.id}",' for memory in memories])
-        source_sizes = self._named_sources(memories)
-        return [size + id_size for size, id_size in zip(source_sizes, ids, strict=True)]
+    def _sources(self, memories: Sequence[Memory], *, with_ids: bool) -> list[int]:
+        """Tokens of each memory's id, title, path, heading and lines; the id twice, if sources have
+        it, too."""
+        texts = []
+        for memory in memories:
+            source = SourceShape(
+                id=memory.id if with_ids else None, title=memory.title, path=memory.path,
+                heading=HEADING, lines=[LINE, LINE],
+            )  # fmt: skip
+            texts.append(f'{source.model_dump_json(by_alias=True)},"{memory.id}",')
+        return self._tokens.count_all(texts)

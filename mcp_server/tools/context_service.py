@@ -18,7 +18,6 @@ from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.search import Aspect, Hit, Mode, Scope, VerbosityLevel
 from memvault.model.state import CognitivePulse
 from memvault.reasoning.insights import EVERY_ASPECT
-from memvault.search.association import with_persons_notes
 from memvault.search.context.context import Context, ContextBudget
 from memvault.search.context.distil import Distiller
 from memvault.search.context.forms import ContextExcerpt, ContextForm
@@ -80,9 +79,6 @@ class ContextService:
             return empty.model_copy(update={"nodes_retrieved": ids, "sources": sources}), None
         empty = empty.model_copy(update={"utl_metrics": self._metrics(hits, pulse)})
         budget = self._context_budget(request, empty)
-        if budget.terse:
-            # A terse context quotes one or two.
-            hits = with_persons_notes(hits, -(-len(hits) // 2))
         distiller = self._own_distiller if request.is_sensitive else self._distiller
         time = self._box.container.live.searcher.candidates.time_of(request.query)
         context = distiller.distil(request.query, hits, budget, request.form, time)

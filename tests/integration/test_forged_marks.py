@@ -101,7 +101,7 @@ def test_a_newer_claim_does_not_end_its_quotation(call: Caller) -> None:
 
 
 def test_no_newer_claim_displaces_the_persons_words_from_a_short_context(call: Caller) -> None:
-    context = call("inject_context", query=CAT)["context"]
+    context = call("inject_context", query=CAT, max_tokens=100)["context"]
     assert "her cat Miro is 7 years old" in context
     assert "(newer claims, unverified and withheld: 1)" in context
 

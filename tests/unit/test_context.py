@@ -216,14 +216,15 @@ def test_what_is_latest_is_the_latest_row_of_a_log_that_is_about_it(notes):
     notes.add(
         "House.md", "- 2025-03-01: the roof leaks at the chimney\n- 2025-05-02: oiled the door\n"
     )
-    room = ContextBudget(45, terse=True)
+    room = ContextBudget(45)
     for question, path, first, last in (
         ("What is my latest weight?", "Weight.md", "2025-01-03", "2025-08-03"),
         ("How many lengths do I swim now?", "Swimming.md", "Swam 1 ", "Swam 8 "),
         ("How long was my last swim?", "Swimming.md", "Swam 1 ", "Swam 8 "),
         ("What is the latest on the roof?", "House.md", "door", "chimney"),
     ):
-        text = notes.distiller.distil(question, notes.found(path), room).text
+        found, form = notes.found(path), ContextForm.NARRATIVE
+        text = notes.distiller.distil(question, found, room, form).text
         assert last in text and (first not in text or text.index(last) < text.index(first)), text
 
 
@@ -526,7 +527,7 @@ def test_a_sentence_that_states_a_hop_is_quoted_whatever_its_words(notes):
     query = "Who buys the flour that the mill grinds for us?"
 
     def quoted_text(hit: Hit) -> str:
-        room = ContextBudget(40, terse=True)
+        room = ContextBudget(40)
         return notes.distiller.distil(query, [hit], room, ContextForm.NARRATIVE).text
 
     assert "Bela Nagy" not in quoted_text(plain)
@@ -578,20 +579,12 @@ def test_a_note_is_read_again_if_its_words_turn_out_to_be_anothers(notes):
         assert [statement.text for statement in outline.statements] == [expected]
 
 
-def test_a_terse_budget_counts_the_sources_and_leaves_a_sentence_or_two(notes):
-    room = ContextBudget(
-        10, lambda memories: [80] * len(memories), first_memory_tokens=40, terse=True
-    )
+def test_a_budget_that_the_sources_use_up_leaves_a_sentence_or_two(notes):
+    room = ContextBudget(10, lambda memories: [80] * len(memories), first_memory_tokens=40)
     found = notes.found(*ALL)
     context = notes.distiller.distil("Who leads the repair of the wall?", found, room, None)
     assert len(context.excerpts) == 1
-    assert context.form is ContextForm.NARRATIVE
-    assert context.text.startswith("The wall") or context.text.startswith("Dana")
     assert 0 < context.tokens <= 40
-    facts = notes.distiller.distil(
-        "lead", notes.found("Team.md"), ContextBudget(200, terse=True), None
-    )
-    assert facts.form is ContextForm.NARRATIVE
 
 
 def test_where_no_sentence_fits_the_best_one_is_begun(notes, embedder):
@@ -867,7 +860,7 @@ def test_open_tasks_of_the_time_come_before_other_tasks_and_ticked_ones(notes):
     notes.add("Tasks.md", tasks)
     query = "What do I have to do this week?"
     time = QuestionTime.read(query, Calendar(date(2026, 11, 18)))
-    room = ContextBudget(30, terse=True)
+    room = ContextBudget(30)
     context = notes.distiller.distil(
         query, notes.found("Tasks.md"), room, ContextForm.NARRATIVE, time
     )

@@ -17,13 +17,11 @@ class ContextBudget:
         tokens: of the text and of naming its memories.
         naming_tokens: returns for each memory the tokens that naming it costs outside of the text.
         first_memory_tokens: tokens of text that the first memory may always have.
-        terse: prose without titles, because space is short and memories are named elsewhere.
     """
 
     tokens: int
     naming_tokens: Callable[[Sequence[Memory]], Sequence[int]] | None = None
     first_memory_tokens: int = 0
-    terse: bool = False
 
 
 @dataclass(frozen=True, slots=True)

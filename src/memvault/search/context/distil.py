@@ -137,7 +137,7 @@ class _Distillation:
         self._tags = tags_of
         self._token_budget = budget
         self._tokens = tokens
-        self._marks = marks_of(hits, tokens, 0 if budget.terse else budget.tokens)
+        self._marks = marks_of(hits, tokens, budget.tokens)
         self._naming_tokens: list[int] | None = None
         needs_tables = asks_for_all(query) or asks_to_compare(query)
         self._max_table_tokens = int(MAX_TABLE_SHARE * budget.tokens) if needs_tables else 0
@@ -154,9 +154,7 @@ class _Distillation:
     def _context(self, form: ContextForm | None) -> Context:
         is_code_wanted = form is ContextForm.CODE_FOCUSED
         if form is None:
-            form = (
-                ContextForm.NARRATIVE if self._token_budget.terse else self._form_without_choosing()
-            )
+            form = self._form_without_choosing()
         if form is None:
             budget = self._budget(ContextForm.NARRATIVE)
             chosen = self._select(self._sentence_parts(), budget)
@@ -189,8 +187,7 @@ class _Distillation:
                 memory,
                 self._tags[memory.id],
                 self._properties(form, place),
-                shows_title=not self._token_budget.terse,
-                mark=self._marks[place],
+                self._marks[place],
             )
             for place, memory in enumerate(memories)
         ]
@@ -247,7 +244,7 @@ class _Distillation:
     def _with_neighbours(self, chosen: list[Part], budget: Budget) -> list[Part]:
         """The chosen sentences and, in a budget that they leave unused, their neighbours, of the
         first memory also the neighbours of these."""
-        added = [] if self._token_budget.terse else chosen
+        added = chosen
         while added and not budget.is_used:
             near = parts_of.adjoining_sentences(
                 added, chosen, self._outlines, self._scores, self._asked_properties
@@ -266,12 +263,11 @@ class _Distillation:
     ) -> list[Part]:
         """The chosen sentences or passages: one of the first memory, and less relevant ones if the
         budget allows them."""
-        is_terse = self._token_budget.terse
         return select(
             parts,
             budget,
             relevance_weight=relevance_weight,
-            min_share_unused=MIN_SHARE if is_terse else parts_of.MIN_SHARE_UNUSED,
+            min_share_unused=parts_of.MIN_SHARE_UNUSED,
             leading=self._leading,
         )
 
@@ -366,7 +362,6 @@ class _Distillation:
                         for number in sorted({k for part in own_parts for k in part.code})
                     ),
                     properties=self._properties(form, place),
-                    shows_title=not self._token_budget.terse,
                     mark=self._marks[place],
                 )
             )
@@ -382,10 +377,9 @@ def _has_much_code(outline: Outline) -> bool:
 def _leading(
     hits: Sequence[Hit], outlines: Sequence[Outline], budget: ContextBudget
 ) -> Leading | None:
-    """The first memory that may come first, quoted whole if it is short for a budget that is not
-    terse."""
+    """The first memory that may come first, quoted whole if it is short for the budget."""
     for memory, (hit, outline) in enumerate(zip(hits, outlines, strict=True)):
         if may_come_first(hit):
             is_short = outline.tokens <= MAX_NOTE_SHARE * budget.tokens
-            return Leading(memory, is_whole=is_short and not budget.terse)
+            return Leading(memory, is_short)
     return None

@@ -73,9 +73,8 @@ class ContextForm(StrEnum):
 class ContextExcerpt:
     """The shown part of one memory, in the order of its note.
 
-    ``properties`` are frontmatter fields relevant to the question (``status: done``). If
-    ``shows_title``, the title is above prose that does not contain it. ``mark`` follows its tag
-    or header: who else wrote it, what supersedes it, and newer claims.
+    ``properties`` are frontmatter fields relevant to the question (``status: done``). ``mark``
+    follows its tag or header: who else wrote it, what supersedes it, and newer claims.
     """
 
     memory: Memory
@@ -83,7 +82,6 @@ class ContextExcerpt:
     statements: tuple[Statement, ...]
     code: tuple[Code, ...] = ()
     properties: tuple[str, ...] = ()
-    shows_title: bool = True
     mark: str = ""
 
     @property
@@ -122,14 +120,12 @@ def frame_text(
     memory: Memory,
     tag: str,
     properties: Sequence[str] = (),
-    *,
-    shows_title: bool = True,
     mark: str = "",
 ) -> str:
     """An excerpt's text other than its sentences, to count its tokens in advance."""
     head = _header(form, memory, tag, _LONGEST_LINES)
     if form is ContextForm.NARRATIVE:
-        head = f"{without_tags(memory.title)} [{tag}]" if shows_title else f"[{tag}]"
+        head = f"{without_tags(memory.title)} [{tag}]"
     return head + PROPERTY_SEPARATOR.join(properties) + mark
 
 
@@ -177,8 +173,7 @@ def _as_prose(excerpt: ContextExcerpt) -> str:
     mark = f"[{excerpt.tag}]{excerpt.mark}"
     text = "\n".join([*_property_line(excerpt), f"{_paragraph(excerpt.statements)} {mark}"])
     title = without_tags(excerpt.memory.title)
-    needs_no_title = not excerpt.shows_title or title.casefold() in text.casefold()
-    return text if needs_no_title else f"{title}\n{text}"
+    return text if title.casefold() in text.casefold() else f"{title}\n{text}"
 
 
 def _paragraph(statements: Sequence[Statement]) -> str:
