@@ -59,7 +59,7 @@ _IMPORTANT = 0.8  # importance from which a memory of the project is given at a 
 _CONCERNING_GOAL = 50  # memories found for the session's goal
 _CONCERNING_EDIT = 10  # memories found for the edited files
 # Bytes of the excerpts, by rank; those after the best ones are only pointers.
-_EXCERPT_BYTES = (110, 110)
+_EXCERPT_BYTES = (180, 120, 100)
 _POINTER_BYTES = 40
 _OPENING_BYTES = 220  # of a note given at a session's start
 _PREFERENCE_BYTES = 600  # of a note with preferences

@@ -534,6 +534,25 @@ def test_a_sentence_that_states_a_hop_is_quoted_whatever_its_words(notes):
     assert "It is Bela Nagy's own." in quoted_text(led)
 
 
+def test_a_note_that_a_link_led_to_has_a_sentence_in_other_words_than_the_question(notes):
+    quay = "# Quay\n\n" + "".join(f"The crane on the quay lifts boat {n}.\n\n" for n in range(9))
+    notes.add("Quay.md", quay)
+    notes.add("Bela Nagy.md", "# Bela Nagy\n\nBorn in Szeged.\n")
+    first, linked = notes.found("Quay.md", "Bela Nagy.md")
+    step = Hop("Quay", "keeper", "Bela Nagy", "Quay.md", "The keeper is Bela Nagy.")
+    query = "Where does the keeper of the crane on the quay that lifts a boat come from?"
+
+    def quotes(hit: Hit) -> bool:
+        context = notes.distiller.distil(
+            query, [first, hit], ContextBudget(60), ContextForm.NARRATIVE
+        )
+        return "Born in Szeged." in context.text
+
+    assert not quotes(linked)
+    assert quotes(replace(linked, hops=(step,), confidence=0.3))
+    assert not quotes(replace(linked, hops=(step,), confidence=0.05))
+
+
 def test_a_note_that_is_gone_or_empty_is_passed_over(notes):
     (notes.vault.root / "Bakery.md").unlink()
     notes.add("Empty.md", "---\ntype: note\n---\n")

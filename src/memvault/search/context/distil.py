@@ -38,6 +38,8 @@ CUT = "…"  # after a cut sentence; one is cut only if no whole one fits
 MAX_NOTE_SHARE = 0.25  # of the budget, of a first memory that is quoted whole
 MAX_LIST_SHARE = 0.25  # of the budget, for a list and the line above it
 MAX_TABLE_SHARE = 0.75  # of the budget, of a table of the first memory that is quoted whole
+LINKED_AMONG = 5  # first memories, of which those that a link led to have a sentence
+LINKED_CONFIDENCE = 0.1  # from which they have it
 MIN_CODE_SHARE = 0.25  # of the first memory's tokens, for the form code_focused
 
 
@@ -143,6 +145,11 @@ class _Distillation:
         self._max_table_tokens = int(MAX_TABLE_SHARE * budget.tokens) if needs_tables else 0
         self._source_tokens = sum(outline.tokens for outline in outlines)
         self._leading = _leading(hits, outlines, budget)
+        self._linked = [
+            place
+            for place, hit in enumerate(hits[:LINKED_AMONG])
+            if hit.hops and hit.confidence >= LINKED_CONFIDENCE
+        ]
 
     def context(self, form: ContextForm | None) -> Context:
         """The context; at least the beginning of the best sentence if the budget allows any."""
@@ -217,6 +224,7 @@ class _Distillation:
             self._scores,
             self._asked_properties,
             self._leading,
+            linked=self._linked,
             max_table_tokens=self._max_table_tokens,
             max_list_tokens=int(MAX_LIST_SHARE * self._token_budget.tokens),
         )
@@ -269,6 +277,7 @@ class _Distillation:
             relevance_weight=relevance_weight,
             min_share_unused=parts_of.MIN_SHARE_UNUSED,
             leading=self._leading,
+            linked=self._linked,
         )
 
     def _chosen_code(self, budget: Budget, is_wanted: bool) -> list[Part]:

@@ -66,6 +66,7 @@ def sentence_parts(
     properties: Sequence[tuple[str, ...]],
     leading: Leading | None,
     *,
+    linked: Sequence[int] = (),
     max_table_tokens: int,
     max_list_tokens: int,
 ) -> list[Part]:
@@ -78,6 +79,7 @@ def sentence_parts(
     Args:
         properties: those that are shown with the sentences of each memory.
         leading: its best sentence, or all of them, are kept in any case.
+        linked: memories of which the best sentence is kept in any case.
         max_table_tokens: of a table that is one part; 0 if all rows are parts of their own.
         max_list_tokens: of a list with the line above it; the items that are too many are parts
             of their own.
@@ -88,8 +90,10 @@ def sentence_parts(
         best_of_note = float(of_note.statements.max(initial=0.0))
         threshold = max(MIN_SHARE_UNUSED * best, MIN_SHARE_OF_NOTE * best_of_note)
         lead = leading if leading is not None and leading.memory == memory else None
-        if lead is not None:
-            threshold = 0.0 if lead.is_whole else min(threshold, best_of_note)
+        if lead is not None and lead.is_whole:
+            threshold = 0.0
+        elif lead is not None or memory in linked:
+            threshold = min(threshold, best_of_note)
         in_parts: set[int] = set()  # of several statements
         for rows in _tables(outline.statements) if lead else ():
             score = float(of_note.statements[rows.start : rows.stop].max())

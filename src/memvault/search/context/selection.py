@@ -4,8 +4,9 @@ Greedy maximal marginal relevance (Carbonell and Goldstein 1998): the next part 
 greatest ``w * score - (1 - w) * (greatest similarity to those chosen)``, where w is
 `RELEVANCE_WEIGHT` and scores are relative to the best. Parts of one memory count as half as
 similar, because they are read together. The best part of the first memory is chosen before all
-others. If the parts that score at least `MIN_SHARE` of the best leave much of the budget unused,
-less relevant ones follow, then the neighbours of those chosen.
+others, then one of each memory that a link led to: it has the second half of an answer, in words
+that the question lacks. If the parts that score at least `MIN_SHARE` of the best leave much of the
+budget unused, less relevant ones follow, then the neighbours of those chosen.
 """
 
 from __future__ import annotations
@@ -97,6 +98,7 @@ def select(
     min_share: float = MIN_SHARE,
     min_share_unused: float = MIN_SHARE,
     leading: Leading | None = None,
+    linked: Sequence[int] = (),
 ) -> list[Part]:
     """The chosen parts, in the order of choice. If none is relevant to the question, the first
     ones are chosen.
@@ -106,6 +108,7 @@ def select(
         min_share_unused: the same while the budget is not used.
         leading: its best part, or all of them, are chosen before all others, unless it has one
             already.
+        linked: memories of which the best part is chosen next, likewise.
     """
     if not parts:
         return []
@@ -113,6 +116,8 @@ def select(
     if leading is not None:
         limit = None if leading.is_whole else 1
         pool.choose((pool.owners == leading.memory) & ~budget.shows(pool.owners), limit)
+    for memory in linked:
+        pool.choose((pool.owners == memory) & ~budget.shows(pool.owners), 1)
     pool.choose(pool.relevance >= min_share)
     while not budget.is_used and pool.choose(pool.relevance >= min_share_unused, limit=1):
         pass
