@@ -19,7 +19,6 @@ from memvault.consolidation.fading import (
     NOTICE,
     Aging,
     Fading,
-    FadingLog,
     hastened,
     may_fade,
     next_fading,
@@ -63,7 +62,7 @@ class FadingService:
 
     def __init__(self, container: Container) -> None:
         self._container = container
-        self.log = FadingLog(container.journal)
+        self.log = container.fading_log
         self._can_fade_cache: dict[str, bool] = {}  # whether a note can fade, by content hash
 
     @property
