@@ -147,6 +147,8 @@ class SentenceOrigins:
     @property
     def foreign_digests(self) -> list[str]:
         """The digests of the sentences that are not the person's."""
+        if not self.adoptions and not self.reframings:  # a shortcut, as this runs for every change
+            return [digest for digest, origin in self.origins.items() if not origin.is_person]
         digests = dict.fromkeys((*self.origins, *self.reframings))
         return [digest for digest in digests if not self.of_digest(digest).is_person]
 
