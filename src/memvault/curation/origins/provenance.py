@@ -279,7 +279,7 @@ class Provenances(JournalReader):
             former.whole = None  # another note may get the path
 
     def _inherit(self, path: str, former: SentenceOrigins) -> None:
-        """Know of the note at this path what is known of the one that it was before."""
+        """Copy what is known of the path at which the note was before."""
         record = self._records[f"path:{path}"]
         record.inherit(former)
         records_of_changes = [self._adopters[key] for key in former.adoptions]
