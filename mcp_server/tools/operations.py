@@ -32,14 +32,13 @@ from mcp_server.tools.arguments import (
 from mcp_server.tools.toolbox import Tools, why_of
 from memvault.curation.approval import check_edit, claim_of_lifecycle, claim_of_verdict
 from memvault.curation.changes.curator import ChangeResult
-from memvault.curation.operations.edit import EditOperation, EditResult, NoteEdit
+from memvault.curation.operations.edit import EditOperation, NoteEdit
 from memvault.curation.operations.move import lifecycle_path
 from memvault.curation.operations.properties import PropertyChange
 from memvault.curation.proposals import ProposalKind
 from memvault.model.change import TaskAction
 from memvault.model.errors import InvalidParams
 from memvault.model.memory import MAX_CONTENT_CHARS, Lifecycle, checked_importance
-from memvault.reasoning.critique import Contradiction
 
 Delta = Annotated[
     float | None, Field(ge=-1.0, le=1.0, description="How much to add; the sum stays in [0, 1].")
@@ -96,11 +95,15 @@ class OperationTools(Tools):
         self._box.touch(session_id)
         edit = NoteEdit(operation, content, section, find, property)
         check_edit(edit, by_client=not is_person())
+        adds = operation in (EditOperation.APPEND, EditOperation.PREPEND)
         actions, why = self._box.container.actions, why_of(rationale)
+        # Before the edit, after which the note itself would support what it says.
         done = actions.edit(target, edit, why, preview=True)
         node_id = done.plan.node_ids[0]
-        # Before the edit, after which the note itself would support what it says.
-        contradicted = self._contradicted(node_id, done.result, operation)
+        edited = self._box.container.live.catalogue.by_id(node_id)
+        contradicted = self._box.contradicted(
+            done.result.stated, edited.project if edited else None, None if adds else node_id
+        )
         if not preview:
             done = actions.edit(target, edit, why)
         memory = self._box.container.live.indexer.as_on_disk(done.result.path)  # None if it is held
@@ -119,16 +122,6 @@ class OperationTools(Tools):
             notice=notice or hint,
             pulse=self._box.meter.of_vault(),
             **fields,
-        )
-
-    def _contradicted(
-        self, node_id: str, result: EditResult, operation: EditOperation
-    ) -> list[Contradiction]:
-        """The memories that the edit contradicts, also the note itself if the edit only adds."""
-        edited = self._box.container.live.catalogue.by_id(node_id)
-        adds = operation in (EditOperation.APPEND, EditOperation.PREPEND)
-        return self._box.contradicted(
-            result.stated, edited.project if edited else None, None if adds else node_id
         )
 
     @tool(annotations=SETS, tags=FULL, title="Merge memories or concepts")
