@@ -294,15 +294,16 @@ class ChangeSetReader:
         settled = set[str]()
         while paths := (pending.claims.keys() | pending.deleted) - settled:
             path_of_id |= {id_of_path(path): path for path in paths if path in pending.claims}
-            for memory_id in sorted(self._ids_in_question(paths, pending)):
+            for memory_id in sorted(self._ids_to_settle(paths, pending)):
                 owner = path_of_id.get(memory_id) or self._names.path_of(memory_id)
-                if owner is not None and owner not in pending.claims and not self.is_there(owner):
+                if owner is not None and owner not in pending.claims and not self.exists(owner):
                     pending.deleted.add(owner)  # its event comes later, but its id is free now
                 self._settle_id(memory_id, None if owner in pending.deleted else owner, pending)
             settled |= paths  # deletions found meanwhile make other ids free
 
-    def _ids_in_question(self, paths: Collection[str], pending: ChangeSet) -> set[str]:
-        """The ids that these notes claim or claimed, and those of their paths that others claim."""
+    def _ids_to_settle(self, paths: Collection[str], pending: ChangeSet) -> set[str]:
+        """The ids that these notes claim or claimed, and those derived from their paths that other
+        notes claim."""
         claims = (
             claim for p in paths for claim in (pending.claims.get(p), self._names.claim_of(p))
         )
@@ -317,7 +318,7 @@ class ChangeSetReader:
         """
         names = self._names
         unread = names.claimants(memory_id) - set(pending.claims) - pending.deleted
-        moved = {path for path in unread if not self.is_there(path)}
+        moved = {path for path in unread if not self.exists(path)}
         pending.deleted |= moved  # their events come later
         unread -= moved
         claiming = {path for path, claim in pending.claims.items() if claim == memory_id}
@@ -353,7 +354,7 @@ class ChangeSetReader:
             affected |= self._names.update(path, memory, names, claim)
         return affected, {memory_id for memory_id in stale if not self._names.has(memory_id)}
 
-    def is_there(self, path: str) -> bool:
+    def exists(self, path: str) -> bool:
         """Whether a note exists at this path."""
         return self._vault.is_note(path) and self._vault.stat(path) is not None
 

@@ -56,7 +56,7 @@ def known_problems(indexer: Indexer) -> list[str]:
 
 
 def _error(problem: str, path: str | None = None) -> Problem:
-    advice = "run `memvault doctor --fix`; nothing of your notes is at risk"
+    advice = "run `memvault doctor --fix`; your notes are not at risk"
     return Problem("error", problem, advice, path, repaired_by_scan=True)
 
 
@@ -72,7 +72,7 @@ def _unindexed(indexer: Indexer) -> list[Problem]:
     restamped = waiting.changed.keys() & indexer.comparison.restamped()
     problems = [
         _error(
-            "the journal says something new of its authors since it was indexed"
+            "the journal has new entries on its authors since it was indexed"
             if path in restamped and indexer.comparison.is_same_file(waiting.changed[path])
             else "changed on disk since it was indexed",
             path,
@@ -135,7 +135,7 @@ def _not_read(path: str, why: str) -> Problem:
     """The problem of a file that is not read; most reasons end with what to do."""
     what, _, advice = why.rpartition("; ")
     return Problem(
-        "note", what or why, advice if what else "it is read once this is corrected", path
+        "note", what or why, advice if what else "it will be read when this is corrected", path
     )
 
 

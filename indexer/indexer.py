@@ -167,7 +167,7 @@ class Indexer:
         """
         is_small = len(paths) <= FEW  # a tool finds what it wrote, even while the engine stops
         with self._lock if is_small and self._are_quick(paths) else nullcontext():
-            present = set(filter(self._reader.is_there, paths))
+            present = set(filter(self._reader.exists, paths))
             were_there = {p for p in paths if self._names.memory(p) or p in self._due}
             deleted = were_there - present
             if deleted:
@@ -311,7 +311,7 @@ class Indexer:
                 )
                 with self._lock:
                     pending.drop({*paths, *deleted} - self._due.paths_of(pending))
-                    pending.drop(set(filter(self._reader.is_there, deleted)))  # written meanwhile
+                    pending.drop(set(filter(self._reader.exists, deleted)))  # written meanwhile
                     self._reader.settle_ids(pending)
                     fresh = set(pending.memories) | pending.deleted
                     self._due.assign(fresh, pending)

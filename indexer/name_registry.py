@@ -119,28 +119,13 @@ class NameRegistry:
         claimed_id: str | None = None,
     ) -> AffectedLinks:
         """Replace the note at this path (None: deleted); returns the affected links."""
-        if (before := self._claims.pop(path, None)) is not None:
-            self._claimants[before].discard(path)
-        if new is not None and claimed_id is not None:
-            self._claims[path] = claimed_id
-            self._claimants[claimed_id].add(path)
-        old = self._memories.get(path)
-        if old is None and new is not None:
-            self._paths[id_of_path(path)] = path
-        elif old is not None and new is None:
-            del self._paths[id_of_path(path)]
+        old = self._memories.pop(path, None)
         affected = AffectedLinks()
+        self._update_ids(path, None if new is None else claimed_id, exists=new is not None)
         if old is None or new is None or _identity(old) != _identity(new):
-            for memory in (old, new):
-                if memory is not None:
-                    affected.link_keys |= keys_of(memory.path, memory.aliases)
-                    affected.projects |= {memory.project} if memory.project else set()
-            if old is not None:
-                self.links.remove(path)
-            if new is not None:
-                self.links.add(path, new.aliases)
+            self._update_links(path, old, new, affected)
         if old is not None:
-            del self._memories[path], self._by_id[old.id]
+            del self._by_id[old.id]
             if new is None or new.id != old.id:
                 affected.changes.append(self._names.remove(old.id))
         if new is not None:
@@ -148,6 +133,31 @@ class NameRegistry:
             affected.changes.append(self._names.replace(new.id, names))
         self.version += affected.is_any
         return affected
+
+    def _update_ids(self, path: str, claimed_id: str | None, *, exists: bool) -> None:
+        """Record the id that the note claims, and the one derived from its path."""
+        if (before := self._claims.pop(path, None)) is not None:
+            self._claimants[before].discard(path)
+        if claimed_id is not None:
+            self._claims[path] = claimed_id
+            self._claimants[claimed_id].add(path)
+        if exists:
+            self._paths[id_of_path(path)] = path
+        else:
+            self._paths.pop(id_of_path(path), None)
+
+    def _update_links(
+        self, path: str, old: Memory | None, new: Memory | None, affected: AffectedLinks
+    ) -> None:
+        """Let links lead to the note as it is now; adds those that the change affects."""
+        for memory in (old, new):
+            if memory is not None:
+                affected.link_keys |= keys_of(memory.path, memory.aliases)
+                affected.projects |= {memory.project} if memory.project else set()
+        if old is not None:
+            self.links.remove(path)
+        if new is not None:
+            self.links.add(path, new.aliases)
 
     @property
     def names(self) -> NameMatcher:

@@ -320,13 +320,12 @@ class Watcher:
             self._observe(polling=True)
         self._behind_since = self._behind_since or self._gatherer.taken
         try:
+            if journal and not scan:  # it may have come after the notes whose authors it names
+                paths |= self._indexer.comparison.restamped()
             if scan:
                 self._indexer.scan()
-            else:
-                if journal:  # it may have come after the notes whose authors it names
-                    paths |= self._indexer.comparison.restamped()
-                if paths:
-                    self._indexer.index(paths)
+            elif paths:
+                self._indexer.index(paths)
             self._behind_since = 0.0
         except Exception as error:
             if self._stopped.is_set() or self._indexer.stopped:

@@ -88,7 +88,7 @@ def engine_app(
 
 
 async def serve_bridge(mcp: FastMCP, websocket: WebSocket) -> None:
-    """Serve MCP over one websocket, a JSON-RPC message per frame, until the bridge leaves.
+    """Serve MCP over one websocket, a JSON-RPC message per frame, until the bridge disconnects.
 
     The same loop as FastMCP's stdio transport. The client's first request decides between the
     handshake protocols and the stateless one.

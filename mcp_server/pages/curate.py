@@ -42,7 +42,7 @@ from memvault.vault.links import obsidian_address
 from memvault.vault.parse import parse_note
 
 MAX_HELD = 20  # texts in quarantine, and proposals, that are shown at once
-MAX_NAMED = 3  # changes of a proposal that are named
+MAX_NAMED = 3  # changes or notes of a proposal that are named
 MAX_SOURCE = 100_000  # characters of a note that can be verified here
 _CLAIMS = {
     ProposalKind.VERIFIED: "says: you confirmed this",
@@ -146,13 +146,10 @@ class CuratePage:
             case "undo_change":
                 changes = map(container.curator.history.find, arguments["changes"])
                 names = [change_summary(change) for change in changes if change is not None]
-                more = [f"and {len(names) - MAX_NAMED} more"] if len(names) > MAX_NAMED else []
-                return f"asks to undo: {'; '.join(names[:MAX_NAMED] + more)}"
+                return f"asks to undo: {_first_of(names, '; ')}"
             case "reload_manifest":
-                named = ", ".join(arguments["notes"][:MAX_NAMED])
-                more_notes = len(arguments["notes"]) - MAX_NAMED
-                rest = f" and {more_notes} more" if more_notes > 0 else ""
-                return f"asks to apply manifest.md, which moves to the trash: {named}{rest}"
+                notes = _first_of(arguments["notes"], ", ")
+                return f"asks to apply manifest.md, which moves to the trash: {notes}"
         project = arguments["content"].strip()
         return f"asks to move this note to {f'the project {project}' if project else 'no project'}"
 
@@ -311,6 +308,12 @@ class CuratePage:
         """Show answered tasks again, because an undo may have reopened them."""
         with self._lock:
             self._answered.clear()
+
+
+def _first_of(names: Sequence[str], separator: str) -> str:
+    """The first few names, and how many more there are."""
+    more = len(names) - MAX_NAMED
+    return separator.join(names[:MAX_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def _task_key(task: CurationTask) -> str:

@@ -73,11 +73,8 @@ def run_action(container: Container, call: TaskAction, seen: Seen = None) -> Non
             verify(container, arguments["target"], seen, verified=arguments["verified"])
         case "forget_concept":
             why = person("forgotten on the page", arguments.get("reason"))
-            target, permanent = (
-                actions.target(arguments["target"]),
-                not arguments.get("soft_delete", True),
-            )
-            actions.forget([target], why, permanent=permanent)
+            permanent = not arguments.get("soft_delete", True)
+            actions.forget([actions.target(arguments["target"])], why, permanent=permanent)
         case "annotate_node":
             actions.annotate(
                 arguments["target"], arguments["note"], person("annotated on the page")

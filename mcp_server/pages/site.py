@@ -203,9 +203,9 @@ class Site:
 
 
 def _visible(page: str) -> str:
-    """The page without signs that nobody sees, which may turn a number around or hide words from
+    """The page without invisible characters, which may reverse a number or hide words from
     the person who decides; what forms send back stays as it is."""
-    parts = _INPUTS.split(page)  # texts and inputs by turns
+    parts = _INPUTS.split(page)  # texts and inputs in turn
     return "".join(part if at % 2 else without_invisible(part) for at, part in enumerate(parts))
 
 

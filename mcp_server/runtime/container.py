@@ -32,6 +32,9 @@ from memvault.cognition.activity import FLUSH_SECONDS, Activity
 from memvault.cognition.sessions import Sessions
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings, user_id
+from memvault.consolidation.distillation import DistillationLog
+from memvault.consolidation.dreams.record import DreamRecord
+from memvault.consolidation.fading import FadingLog
 from memvault.curation.actions import Actions
 from memvault.curation.approval import Approvals
 from memvault.curation.changes.client_limits import ClientLimits
@@ -122,9 +125,7 @@ class Container:
         # Only until the catalogue is open. This keeps the engine from writing to an empty mount
         # point.
         self.vault.had_notes = (self.state.indexes / "current").is_file
-        self.journal = Journal(self.vault)
-        self.quarantine = Quarantine(self.journal)
-        self.gate_log = GateLog(self.journal)
+        self._open_journal()
         self.curator = Curator(
             self.vault, self.journal, clock=self.now, deleted=self._forget_entities_of,
             refuse=self._refuse, approval=self._needed_approval,
@@ -132,17 +133,27 @@ class Container:
             misled=lambda staging: misled_note(staging, self._merge_index()),
             on_change=self._learn_from,
         )  # fmt: skip
-        self.curator.recover()
         self.proposals = Proposals(
             self.journal,
             memory_of=self._memory_of,
             is_undone=self.curator.history.is_undone,
         )
+        self.curator.recover()
         self.approvals = Approvals(self.vault, self.curator.history, lambda: self.live.catalogue)
         self.client_limits = ClientLimits(
             self.curator.history, self.vault, lambda: self.settings.limits, self.curator.now
         )
         self.actions = Actions(self.curator, self._indexed_vault, self._index_written)
+
+    def _open_journal(self) -> None:
+        """Open the journal and what follows it, before anything reads it: so it is read once."""
+        self.journal = Journal(self.vault)
+        self.quarantine = Quarantine(self.journal)
+        self.gate_log = GateLog(self.journal)
+        self.provenances = Provenances(self.journal, self.vault)
+        self.dream_record = DreamRecord(self.journal)
+        self.distillation_log = DistillationLog(self.journal)
+        self.fading_log = FadingLog(self.journal)
 
     def _load_models(self, cleanup: ExitStack) -> None:
         """Load the embedding models, and the objects that read notes with them."""
@@ -158,7 +169,7 @@ class Container:
         self.immunity = Immunity(self.phrase_embedder.embed_few)
         self.guarded = GuardedVault(
             self.vault,
-            Provenances(self.journal, self.vault),
+            self.provenances,
             self.quarantine,
             self.immunity,
             self.curator.moved,

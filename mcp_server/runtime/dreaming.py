@@ -16,14 +16,13 @@ from prometheus_client import Histogram
 
 from mcp_server.runtime.dream_reading import DreamReading, in_steps
 from mcp_server.runtime.running_requests import Breaks, Interrupted
-from memvault.consolidation.distillation import DistillationLog, distil, is_candidate
+from memvault.consolidation.distillation import distil, is_candidate
 from memvault.consolidation.dreams.links import GoOn
 from memvault.consolidation.dreams.nrem import Nrem
 from memvault.consolidation.dreams.phase import Phase, TimeOver
 from memvault.consolidation.dreams.record import (
     Discovery,
     DreamPhase,
-    DreamRecord,
     PhaseReport,
 )
 from memvault.consolidation.dreams.rem import Rem
@@ -64,8 +63,8 @@ class Dreaming:
     def __init__(self, container: Container) -> None:
         self._container = container
         self._settings = container.settings.dreams
-        self.record = DreamRecord(container.journal)
-        self.distilled = DistillationLog(container.journal)
+        self.record = container.dream_record
+        self.distilled = container.distillation_log
         self.phase: DreamPhase | None = None
         self.wake_seconds = Histogram(
             "dream_wake_latency_seconds",

@@ -19,7 +19,6 @@ from memvault.consolidation.fading import (
     NOTICE,
     Aging,
     Fading,
-    FadingLog,
     hastened,
     may_fade,
     next_fading,
@@ -29,10 +28,12 @@ from memvault.curation.operations.fade import (
     FadedText,
     body_is_unchanged,
     counted_from,
+    fadings_of,
     last_fading,
+    last_fading_in,
 )
 from memvault.curation.origins.sentence_digests import units
-from memvault.model.change import Change, ChangeKind, TaskType
+from memvault.model.change import Change, TaskType
 from memvault.model.errors import DiskFull, InvalidParams, MemvaultError, NoteConflict
 from memvault.model.graph import STATED, NodeKind
 from memvault.model.memory import Lifecycle, Memory
@@ -63,7 +64,7 @@ class FadingService:
 
     def __init__(self, container: Container) -> None:
         self._container = container
-        self.log = FadingLog(container.journal)
+        self.log = container.fading_log
         self._can_fade_cache: dict[str, bool] = {}  # whether a note can fade, by content hash
 
     @property
@@ -175,13 +176,13 @@ class FadingService:
             settings = hastened(settings)
         quarantined = {text.path for text in self._container.quarantine.held_texts()}
         fadings: list[Fading] = []
-        last_fadings = self._last_fadings()
+        changes = fadings_of(self._container.curator.history)
         for record in self._container.live.catalogue.records():
             memory = record.memory
             if not may_fade(memory) or record.frontmatter_problem or record.warnings:
                 continue
-            aging = self._aging(record, last_fadings.get(memory.id))
-            fading = next_fading(aging, settings)
+            last = last_fading_in(changes, memory) if memory.faded else None
+            fading = next_fading(self._aging(record, last), settings)
             if fading is None or fading.due > until or memory.path in quarantined:
                 continue
             if self._can_fade(memory):
@@ -190,16 +191,6 @@ class FadingService:
 
     def _notice(self) -> timedelta:
         return HASTY_NOTICE if self._container.upkeep.low_disk() else NOTICE
-
-    def _last_fadings(self) -> dict[str, Change]:
-        """The change by which each memory faded last, by memory id."""
-        last_fadings: dict[str, Change] = {}
-        history = self._container.curator.history
-        for change in history.changes(kinds=(ChangeKind.FADED,), limit=None):
-            if change.undone_by is None:
-                for key in change.node_ids:
-                    last_fadings.setdefault(key, change)
-        return last_fadings
 
     def _aging(self, record: NoteRecord, last: Change | None) -> Aging:
         memory, saved = record.memory, record.changed_at

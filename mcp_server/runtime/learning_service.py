@@ -36,9 +36,9 @@ if TYPE_CHECKING:
 WRITE_SECONDS = 5.0
 QUESTIONS_PER_STEP = 50
 MAX_UNANSWERED_A_DAY = 20  # questions that are kept
-LIKE = 0.7  # cosine at which two questions ask nearly the same
-# Cosines between which rewards for another question count: from not at all to fully.
-UNLIKE, ALIKE = 0.5, 0.9
+SAME_QUESTION = 0.7  # cosine from which two questions ask nearly the same
+# Rewards for another question count not at all up to the first cosine, and fully from the second.
+NO_FIT, FULL_FIT = 0.5, 0.9
 UNNAMED = "an unnamed client"  # an empty name means the person
 PAGE = "page"  # the connection of the person
 _HOOKS = "hooks of "  # and a client's name: the connection of all its hooks
@@ -215,7 +215,7 @@ class LearningService:
             return self.learnt.weights(ids)
         vector = self._container.embedder.embed_query(question)
         cosines = np.stack([self._vectors[earlier] for earlier in embedded]) @ vector
-        fits = np.clip((cosines - UNLIKE) / (ALIKE - UNLIKE), 0.0, 1.0)
+        fits = np.clip((cosines - NO_FIT) / (FULL_FIT - NO_FIT), 0.0, 1.0)
         return self.learnt.weights(ids, dict(zip(embedded, map(float, fits), strict=True)))
 
     def link_weight(self, first: str, second: str) -> float:
@@ -239,7 +239,7 @@ class LearningService:
         except MemvaultError as error:
             logger.warning("%s: %s", NO_CASES, error.message)
             return []
-        return by_similarity(self.cases(), self._vectors, vector, LIKE, limit)
+        return by_similarity(self.cases(), self._vectors, vector, SAME_QUESTION, limit)
 
     def _embed_questions(self) -> None:
         """Embed some questions of cases that are not embedded yet."""

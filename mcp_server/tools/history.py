@@ -140,13 +140,13 @@ class HistoryTools(Tools):
             for action in _actions(change)
             if wanted_action is None or action == wanted_action
         ][:limit]
-        entries = [self._safe_entry(_log_entry(change, action, now)) for change, action in logged]
         held_texts = [
             text
             for text in self._box.container.guarded.held_texts()
             if text.at >= start and node_id in (None, text.note_id)
         ]
-        blocked = [self._safe_entry(_held_entry(text, wanted_action)) for text in held_texts]
+        blocked = [_held_entry(text, wanted_action) for text in held_texts]
+        entries = [_log_entry(change, action, now) for change, action in logged]
         entries += [entry for entry in blocked if wanted_action in (None, entry.action)]
         if wanted_action in (None, "dream_consolidation"):
             reports = self._box.container.dreaming.record.reports()
@@ -155,7 +155,7 @@ class HistoryTools(Tools):
         entries.sort(key=lambda entry: entry.timestamp, reverse=True)
         lists_quarantine = wanted_action in (None, "quarantine", "adversarial_block")
         return LogsAnswer(
-            entries=entries[:limit],
+            entries=[self._safe_entry(entry) for entry in entries[:limit]],
             explanation_for_user=self._safe(
                 explanation(
                     list({change.reversal_hash: change for change, _ in logged}.values()),

@@ -28,7 +28,7 @@ from mcp_server.runtime.learning_service import UNNAMED
 from mcp_server.tools.arguments import ADDS, FULL, READS, SessionId
 from mcp_server.tools.toolbox import Tools
 from memvault.consolidation.modulation import RewardSignal, RewardType, prediction_error
-from memvault.consolidation.steering import REASONS, advice_on, reward_sums, role_scores
+from memvault.consolidation.steering import REASONS, advice_on, aggregate, reward_sums, role_scores
 from memvault.model.memory import (
     DEFAULT_IMPORTANCE,
     MAX_CLIENT_VARIANCE,
@@ -41,7 +41,6 @@ from memvault.model.memory import (
 MAX_PENALTIES = 10
 MAX_DRIFTING = 10
 CO_OCCURRING = 5  # latest memories of a session, which share an emitted reward
-THIRD = 1 / 3
 
 Lookback = Annotated[
     int,
@@ -117,7 +116,7 @@ class LearningTools(Tools):
             gardener_score=gardener,
             curator_score=curator,
             assessor_score=assessor,
-            aggregate_reward=sum(score * THIRD for score in (gardener, curator, assessor) if score),
+            aggregate_reward=aggregate((gardener, curator, assessor)),
             lifecycle_stage=Stage.of(len(container.live.catalogue)),
             behavioral_recommendations=advice_on(rewards),
             pulse=self._box.meter.of_vault(),

@@ -30,6 +30,7 @@ from mcp_server.tools.arguments import (
     WhyChanged,
 )
 from mcp_server.tools.toolbox import Tools, why_of
+from memvault.curation.approval import check_edit, claim_of_lifecycle, claim_of_verdict
 from memvault.curation.changes.curator import ChangeResult
 from memvault.curation.operations.edit import EditOperation, NoteEdit
 from memvault.curation.operations.move import lifecycle_path
@@ -93,11 +94,7 @@ class OperationTools(Tools):
         """
         self._box.touch(session_id)
         edit = NoteEdit(operation, content, section, find, property)
-        if edit.sets("lifecycle") and not is_person():
-            raise InvalidParams(
-                "edit_memory does not change the lifecycle: the person sets it in the note's "
-                "properties, or you with set_lifecycle (--tools full)"
-            )
+        check_edit(edit, by_client=not is_person())
         adds = operation in (EditOperation.APPEND, EditOperation.PREPEND)
         actions, why = self._box.container.actions, why_of(rationale)
         # Before the edit, after which the note itself would support what it says.
@@ -248,8 +245,8 @@ class OperationTools(Tools):
         `proposed_path` is the folder that goes with the lifecycle.
         """
         self._box.touch(session_id)
-        if lifecycle is Lifecycle.PERMANENT and not is_person():
-            return self._record_claim(ProposalKind.PERMANENT, target, rationale, preview=preview)
+        if claim := claim_of_lifecycle(lifecycle, by_client=not is_person()):
+            return self._record_claim(claim, target, rationale, preview=preview)
         why = why_of(rationale)
         done = self._box.container.actions.set_lifecycle(
             target, lifecycle, why, move=move, preview=preview
@@ -281,9 +278,8 @@ class OperationTools(Tools):
         as it is.
         """
         self._box.touch(session_id)
-        if not is_person():
-            kind = ProposalKind.VERIFIED if verified else ProposalKind.WRONG
-            return self._record_claim(kind, target, rationale, preview=preview)
+        if claim := claim_of_verdict(verified=verified, by_client=not is_person()):
+            return self._record_claim(claim, target, rationale, preview=preview)
         done = self._box.container.actions.verify(
             target, why_of(rationale), verified=verified, by=client_name() or "a client",
             preview=preview,

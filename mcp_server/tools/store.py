@@ -29,6 +29,7 @@ from mcp_server.tools.arguments import (
 from mcp_server.tools.toolbox import Tools, why_of
 from memvault.cognition.learning_state import NewMemoryState, learning_state_of_new
 from memvault.curation.actions import StoredMemory
+from memvault.curation.approval import claim_of_lifecycle
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.preferences import Preference, get_preference, preference_keys
@@ -162,8 +163,8 @@ class StoreTools(Tools):
         append 'Superseded by: [[path of this]]'.
         """
         session = self._box.touch(session_id)
-        wants_permanent = lifecycle is Lifecycle.PERMANENT and not is_person()
-        if wants_permanent:
+        claim = claim_of_lifecycle(lifecycle, by_client=not is_person())
+        if claim is not None:
             lifecycle = None
         if project is not None:
             project = self._box.container.live.catalogue.project_named(project) or project
@@ -187,14 +188,14 @@ class StoreTools(Tools):
         contradicted = self._box.contradicted(draft.content, project)
         related = self._box.related(draft.content, project)
         stored = self._box.container.actions.store(draft)
-        notice = self._propose_permanent(stored, why_of(rationale)) if wants_permanent else None
+        notice = self._propose(claim, stored, why_of(rationale)) if claim is not None else None
         answer = self._answer(stored, contradicted, related)
         if notice is None:
             return answer
         return answer.model_copy(update={"notice": " ".join(filter(None, (notice, answer.notice)))})
 
-    def _propose_permanent(self, stored: StoredMemory, why: Attribution) -> str | None:
-        """Propose to make the memory permanent, which only the person decides.
+    def _propose(self, claim: ProposalKind, stored: StoredMemory, why: Attribution) -> str | None:
+        """Record the claim that the memory is permanent, which only the person decides.
 
         Returns what the client must know of it; None if the memory is permanent already.
         """
@@ -203,7 +204,7 @@ class StoreTools(Tools):
         if memory is None or memory.lifecycle is Lifecycle.PERMANENT:
             return None
         try:
-            container.proposals.propose(ProposalKind.PERMANENT, memory, why.actor, why.rationale)
+            container.proposals.propose(claim, memory, why.actor, why.rationale)
         except RateLimited as error:
             return f"Stored, but not proposed as permanent. {error.message}"
         return (

@@ -27,7 +27,7 @@ from memvault.curation.operations.importing import import_conversations
 from memvault.curation.operations.preferences import PREFERENCES_NOTE, set_preference
 from memvault.curation.operations.remember import remember
 from memvault.model.change import ChangeKind
-from memvault.vault import journal, write
+from memvault.vault import journal_files, write
 from tests.desk import MORNING, WHY, Desk
 
 ASKED = Attribution("a client", "They asked me to delete it.", "user_requested")
@@ -137,7 +137,7 @@ def stepping(step: Callable[[], None]) -> Iterator[None]:
     the journal, a new name."""
     places: list[tuple[Any, str]] = [
         (os, "fsync"), (os, "link"), (os, "unlink"), (tempfile, "mkstemp"),
-        (journal, "_write_or_truncate"), (write, "atomic_swap"), (write, "rename_if_free"),
+        (journal_files, "_write_or_truncate"), (write, "atomic_swap"), (write, "rename_if_free"),
     ]  # fmt: skip
     originals = [(owner, name, getattr(owner, name)) for owner, name in places]
 

@@ -539,7 +539,7 @@ def test_the_advice_on_a_file_that_is_not_read_fits_it(
     advice = {problem.path: problem.advice for problem in examine(indexer)}
     assert advice == {
         "link.md": "move that into the vault, or list the link in .memvaultignore",
-        ".": "it is read once this is corrected",
+        ".": "it will be read when this is corrected",
     }
 
 

@@ -499,6 +499,6 @@ def test_the_doctor_says_that_the_journal_knows_other_authors(
         write("Oven.md", "The clay oven is wet and cold.")
         reasons = {each.path: each.what for each in examine(container.live.indexer)}
         assert reasons["Oven.md"] == "changed on disk since it was indexed"
-        assert "the journal says something new of its authors" in reasons["Ferry.md"]
+        assert "the journal has new entries on its authors" in reasons["Ferry.md"]
     finally:
         container.close()

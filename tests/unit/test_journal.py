@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import operator
 import os
 import shutil
 import subprocess
@@ -217,7 +218,7 @@ class Compressed(RuleBasedStateMachine):
         self.journal, self.now = Journal(self.vault), NOON
         self.written: list[int] = []
         self.followed: dict[int, int] = {}  # how often each was read
-        self.marks: dict[str, int] = {}
+        self.follower = self.journal.follow()
         self.is_odd = False  # a clock was set back, or a sync tool made a copy
 
     @rule(count=st.integers(1, 4), days=st.integers(0, 20))
@@ -258,8 +259,9 @@ class Compressed(RuleBasedStateMachine):
     @rule(anew=st.booleans())
     def follow(self, anew: bool) -> None:
         if anew:
-            self.marks, self.followed, self.journal = {}, {}, Journal(self.vault)
-        entries, self.marks = self.journal.entries_after(self.marks)
+            self.followed, self.journal = {}, Journal(self.vault)
+            self.follower = self.journal.follow()
+        entries = self.journal.new_entries(self.follower)
         for each in entries:
             number = each.data["n"]
             self.followed[number] = self.followed.get(number, 0) + 1
@@ -282,6 +284,26 @@ class Compressed(RuleBasedStateMachine):
 
 TestCompressed = Compressed.TestCase
 TestCompressed.settings = settings(max_examples=20, stateful_step_count=12, deadline=None)
+
+
+def test_followers_of_a_journal_share_one_reading_and_each_gets_its_kinds_once(
+    tmp_path: Path,
+) -> None:
+    journal = Journal(Vault(tmp_path))
+    follower, other, of_pulses = journal.follow(), journal.follow(), journal.follow(("pulse",))
+    pulse = JournalEntry(ts=NOON, kind="pulse", actor=Actor(kind="system"))
+    journal.append(entry(1))
+    journal.append(pulse)
+    read = journal.new_entries(follower)
+    assert [each.kind for each in read] == ["created", "pulse"]
+    assert all(map(operator.is_, read, journal.new_entries(other)))
+    assert journal.new_entries(of_pulses) == [pulse]
+    late = journal.follow()
+    assert journal.new_entries(late) == read
+    journal.append(entry(2))
+    for each in (late, follower):
+        assert [new.data["n"] for new in journal.new_entries(each)] == [2]
+    assert journal.new_entries(of_pulses) == []
 
 
 def test_a_damaged_compressed_month_is_reported_and_the_rest_is_read(tmp_path: Path) -> None:

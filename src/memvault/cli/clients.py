@@ -59,6 +59,9 @@ _LABELS = {
 }
 
 
+_KEYS = {Client.CODEX: "mcp_servers", Client.VSCODE: "servers", Client.ZED: "context_servers"}
+
+
 @dataclass(frozen=True, slots=True)
 class Registry:
     """A client's list of servers: under ``key`` in ``file``.
@@ -88,34 +91,27 @@ class Registry:
 
 
 def registry_of(client: Client) -> Registry:
-    """The client's configuration of this user on this system; the file need not exist."""
-    home = Path.home()
-    match client:
-        case Client.CLAUDE_DESKTOP:
-            path = _application_data() / "Claude" / "claude_desktop_config.json"
-            return Registry(ConfigFile(path, JSON), "mcpServers")
-        case Client.CLAUDE_CODE:
-            folder = Path(os.environ.get("CLAUDE_CONFIG_DIR") or home)
-            return Registry(ConfigFile(folder / ".claude.json", JSON), "mcpServers", typed=True)
-        case Client.GEMINI_CLI:
-            return Registry(ConfigFile(home / ".gemini" / "settings.json", JSON), "mcpServers")
-        case Client.CODEX:
-            folder = Path(os.environ.get("CODEX_HOME") or home / ".codex")
-            return Registry(ConfigFile(folder / "config.toml", TOML), "mcp_servers")
-        case Client.CURSOR:
-            return Registry(ConfigFile(home / ".cursor" / "mcp.json", JSON), "mcpServers")
-        case Client.VSCODE:
-            path = _application_data() / "Code" / "User" / "mcp.json"
-            return Registry(ConfigFile(path, JSON), "servers", typed=True)
-        case Client.WINDSURF:
-            path = home / ".codeium" / "windsurf" / "mcp_config.json"
-            return Registry(ConfigFile(path, JSON), "mcpServers")
-        case Client.ZED:
-            return Registry(ConfigFile(_zed_folder() / "settings.json", JSON), "context_servers")
-        case Client.LM_STUDIO:
-            return Registry(ConfigFile(_lm_studio_folder() / "mcp.json", JSON), "mcpServers")
-        case Client.CHATGPT:
-            raise ValueError("ChatGPT keeps its connectors online")
+    """The client's configuration of this user on this system; the file need not exist.
+
+    Raises ValueError: ChatGPT, which keeps its connectors online.
+    """
+    if client is Client.CHATGPT:
+        raise ValueError("ChatGPT keeps its connectors online")
+    home, data = Path.home(), _application_data()
+    path = {
+        Client.CLAUDE_DESKTOP: data / "Claude" / "claude_desktop_config.json",
+        Client.CLAUDE_CODE: Path(os.environ.get("CLAUDE_CONFIG_DIR") or home) / ".claude.json",
+        Client.GEMINI_CLI: home / ".gemini" / "settings.json",
+        Client.CODEX: Path(os.environ.get("CODEX_HOME") or home / ".codex") / "config.toml",
+        Client.CURSOR: home / ".cursor" / "mcp.json",
+        Client.VSCODE: data / "Code" / "User" / "mcp.json",
+        Client.WINDSURF: home / ".codeium" / "windsurf" / "mcp_config.json",
+        Client.ZED: _zed_folder() / "settings.json",
+        Client.LM_STUDIO: _lm_studio_folder() / "mcp.json",
+    }[client]
+    file = ConfigFile(path, TOML if path.suffix == ".toml" else JSON)
+    is_typed = client in (Client.CLAUDE_CODE, Client.VSCODE)
+    return Registry(file, _KEYS.get(client, "mcpServers"), typed=is_typed)
 
 
 def _application_data() -> Path:

@@ -158,7 +158,7 @@ class UpkeepSettings(_Table):
         500.0, ge=0, description="old versions of changed notes, for undo, that are kept"
     )
     history_days: int = Field(
-        90, ge=30, description="days that every old version is kept, whatever they take together"
+        90, ge=30, description="days that every old version is kept, however much space they take"
     )
 
 

@@ -107,7 +107,7 @@ class DistillationLog(JournalReader):
     """The distillates that the journal has. Thread-safe."""
 
     def __init__(self, journal: Journal) -> None:
-        super().__init__(journal)
+        super().__init__(journal, (DISTILLED,))
         self._latest: dict[str, tuple[datetime, Distillate]] = {}
 
     def add(self, distilled: Iterable[Distillate], now: datetime) -> None:
@@ -135,7 +135,7 @@ class DistillationLog(JournalReader):
 
     def _take(self, entries: Sequence[JournalEntry]) -> None:
         for entry in entries:
-            for row in entry.data.get(DISTILLED, ()) if entry.kind == DISTILLED else ():
+            for row in entry.data.get(DISTILLED, ()):
                 try:
                     distillate = Distillate.model_validate(row)
                 except ValidationError:

@@ -113,7 +113,7 @@ class FadingLog(JournalReader):
     """The announced fadings, and whether fading is on, according to the journal. Thread-safe."""
 
     def __init__(self, journal: Journal) -> None:
-        super().__init__(journal)
+        super().__init__(journal, (ANNOUNCED, SWITCHED))
         self._announced: dict[tuple[str, str], datetime] = {}
         self._switched: tuple[datetime, bool] | None = None
 
@@ -162,7 +162,5 @@ class FadingLog(JournalReader):
                     note_id, stage = map(str, key)
                     earlier = self._announced.get((note_id, stage), entry.ts)
                     self._announced[note_id, stage] = max(earlier, entry.ts)
-            elif entry.kind == SWITCHED and (
-                self._switched is None or entry.ts >= self._switched[0]
-            ):
+            elif self._switched is None or entry.ts >= self._switched[0]:
                 self._switched = entry.ts, bool(entry.data.get("on"))

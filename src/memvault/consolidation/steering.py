@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from statistics import fmean
 
 from memvault.consolidation.rewards import OF_STORING, USES, Reward, SignalKind
 
 TARGET = 0.2  # the average reward that the specification aims at
+_THIRD = 1 / 3
 _OF_USE = USES | {SignalKind.IGNORED, SignalKind.EMITTED}
 _JUDGED = frozenset(
     {SignalKind.VERIFIED, SignalKind.KEPT, SignalKind.MERGED, SignalKind.CONTRADICTED,
@@ -60,6 +61,12 @@ def role_scores(rewards: Sequence[Reward]) -> tuple[float | None, float | None, 
     of_storing = [reward.value for reward in rewards if reward.kind in OF_STORING]
     of_judgement = [reward.value for reward in rewards if reward.kind not in _OF_USE | OF_STORING]
     return _mean(of_use), _mean(of_storing), _mean(of_judgement)
+
+
+def aggregate(scores: Iterable[float | None]) -> float:
+    """The aggregate reward of the three roles, which count a third each; of one without rewards
+    nothing."""
+    return sum(score * _THIRD for score in scores if score)
 
 
 def advice_on(rewards: Sequence[Reward]) -> list[str]:

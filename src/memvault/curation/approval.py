@@ -1,7 +1,8 @@
 """Decides which changes of clients wait for the person's approval.
 
 A client does not move, forget or merge a note of the person's, give it another project, make a note
-permanent by moving it, or undo a change of the person or of another client.
+permanent by moving it, or undo a change of the person or of another client. That a memory is
+permanent, verified or wrong, it can only claim.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ from typing import Any
 from memvault.curation.changes.forgetting import is_stored_only_by, untouched_by_person
 from memvault.curation.changes.history import History
 from memvault.curation.changes.plan import Attribution, Edit, Plan
+from memvault.curation.operations.edit import NoteEdit
 from memvault.curation.operations.properties import spelling
 from memvault.curation.proposals import NeededApproval, ProposalKind
 from memvault.model.change import Change, ChangeKind
+from memvault.model.errors import InvalidParams
 from memvault.model.memory import Lifecycle, Memory
 from memvault.search.scope import MemoryLookup
 from memvault.vault.files import Vault
@@ -87,6 +90,27 @@ class Approvals:
         else:
             return None
         return NeededApproval(kind, note.id, note.path, reason.format(note.path))
+
+
+def claim_of_lifecycle(lifecycle: Lifecycle | None, *, by_client: bool) -> ProposalKind | None:
+    """The claim that setting this lifecycle is; None if it can be set without the person."""
+    return ProposalKind.PERMANENT if by_client and lifecycle is Lifecycle.PERMANENT else None
+
+
+def claim_of_verdict(*, verified: bool, by_client: bool) -> ProposalKind | None:
+    """The claim that marking a memory as verified or wrong is; None if the person marks it."""
+    if not by_client:
+        return None
+    return ProposalKind.VERIFIED if verified else ProposalKind.WRONG
+
+
+def check_edit(edit: NoteEdit, *, by_client: bool) -> None:
+    """Raise InvalidParams if a client's edit sets the lifecycle in a note's properties."""
+    if by_client and edit.sets("lifecycle"):
+        raise InvalidParams(
+            "edit_memory does not change the lifecycle: the person sets it in the note's "
+            "properties, or you with set_lifecycle (--tools full)"
+        )
 
 
 def _becomes_permanent(note: Memory, edit: Edit) -> bool:

@@ -1,4 +1,4 @@
-"""Leaves text of others that looks like orders to a model out of what is read; deletes nothing.
+"""Hides text of others that looks like orders to a model from all readers; deletes nothing.
 
 The person's own words are never checked. A note that others wrote entirely is not indexed; in a
 note that the person also wrote in, only the lines of others are left out. The contents of the

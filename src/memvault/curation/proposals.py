@@ -90,7 +90,7 @@ class Proposals(JournalReader):
         memory_of: Callable[[str], Memory | None],
         is_undone: Callable[[str], bool],
     ) -> None:
-        super().__init__(journal)
+        super().__init__(journal, (PROPOSED, DECIDED))
         self._memory_of = memory_of
         self._is_undone = is_undone
         self._open: dict[str, Proposal] = {}
@@ -179,7 +179,7 @@ class Proposals(JournalReader):
         for entry in entries:
             if entry.kind == DECIDED:
                 self._open.pop(str(entry.data.get("key", "")), None)
-            elif entry.kind == PROPOSED and entry.note_id and entry.data.get(PROPOSAL) in _KINDS:
+            elif entry.note_id and entry.data.get(PROPOSAL) in _KINDS:
                 key = _key(entry.note_id, entry.data)
                 kind = ProposalKind(str(entry.data.get(PROPOSAL)))
                 self._open[key] = Proposal(

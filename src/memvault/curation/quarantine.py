@@ -47,7 +47,7 @@ class Quarantine(JournalReader):
     """The texts that are held and released, according to the journal. Thread-safe."""
 
     def __init__(self, journal: Journal) -> None:
-        super().__init__(journal)
+        super().__init__(journal, (HELD, RELEASED))
         self._held: dict[str, QuarantinedText] = {}
         self._released: dict[str, None] = {}  # in the order of their release
 
@@ -118,7 +118,7 @@ class Quarantine(JournalReader):
             key = str(entry.data.get("key", ""))
             if entry.kind == HELD:
                 self._held[key] = _held(entry, key)
-            elif entry.kind == RELEASED:
+            else:
                 self._released.pop(key, None)
                 if not entry.data.get("back"):
                     self._released[key] = None

@@ -6,8 +6,8 @@ import re
 from datetime import UTC, date, datetime, timedelta
 
 WEEK_IN_NAME = re.compile(r"(\d{4})-?K?W ?(\d{2})(?!\w)")  # "2026-KW14" in German
-YEARS_AHEAD = 10  # from today, to which a year of two digits may belong
-YEARS_NEAR = 2  # from another, in which a year of two digits is read without a sign of a day
+YEARS_AHEAD = 10  # latest year that two digits can mean, from today
+YEARS_NEAR = 2  # difference from another year, up to which two digits are probably a year
 
 
 def in_utc(moment: datetime) -> datetime:
@@ -31,14 +31,14 @@ def day_of(value: datetime) -> date:
 
 
 def full_year(year: int, today: date) -> int:
-    """The year that one of two digits means: of the last 90 years, or of the next ten."""
+    """The year that two digits mean, in the last 90 years or the next ten; a full year stays."""
     latest = today.year + YEARS_AHEAD
     return year if year > 99 else latest - (latest - year) % 100
 
 
 def is_near_year(year: int, other: int) -> bool:
-    """Whether a year of two digits is near another year, as in most dates: 3.10.12 is rather a
-    version."""
+    """Whether the year that two digits mean is near another year, as in most dates. Otherwise
+    3.10.12 is more likely a version."""
     return abs((year - other + 50) % 100 - 50) <= YEARS_NEAR
 
 

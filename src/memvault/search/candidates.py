@@ -32,7 +32,7 @@ from memvault.text.encoders.reranker import Reranker
 from memvault.text.words import STOP_WORDS, words
 
 BEST_NOTES = 3  # best notes whose texts are searched for the question's words
-ANSWERED_SHARE = 0.8  # share of a question's words in one of these that makes relations needless
+ANSWERED_SHARE = 0.8  # of a question's words; if one of these has it, no relation is followed
 
 
 class CandidateFinder:

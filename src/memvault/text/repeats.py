@@ -11,7 +11,7 @@ from memvault.vault.markdown.labelled_sentences import sentence_starts
 _ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[.\][ \t]+)?")
 _HEADING = re.compile(r" {0,3}(#{1,6})[ \t]")
 # A line that is more than prose: a quote, a table, HTML, a comment, mathematics, indented code, a
-# rule or underline, a property, a block that links may name.
+# rule or underline, a property, a block that links can lead to.
 _NOT_PROSE = re.compile(
     r"[ \t]*(?:>|\||<|%%|\$\$|!\[|[-=*_]{3,}[ \t]*$)|(?: {4}|\t)|.*(?:::|[ \t]\^[\w-]+[ \t]*$)"
 )

@@ -24,8 +24,9 @@ from memvault.model.json_text import json_value
 from memvault.model.moments import iso_utc
 from memvault.vault.files import Vault
 from memvault.vault.ignore import IGNORE_FILE
-from memvault.vault.journal import COMPRESSED, Journal
 from memvault.vault.journal import FOLDER as JOURNAL_FOLDER
+from memvault.vault.journal import Journal
+from memvault.vault.journal_files import COMPRESSED
 from memvault.vault.version_store import ARCHIVE, SUFFIX
 from memvault.vault.write import replace, storage_errors, temporary_path_for
 

@@ -11,37 +11,42 @@ know who wrote which words of a note, and which changes can be undone.
 from __future__ import annotations
 
 import contextlib
-import errno
 import gzip
 import json
 import logging
 import math
 import os
-import zlib
+import threading
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from io import FileIO
+from functools import cached_property
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 from uuid import uuid4
 from zlib import crc32
 
 from filelock import FileLock, Timeout
 from pydantic import AwareDatetime, BaseModel, Field, ValidationError
 
-from memvault.model.change import Actor
+from memvault.model.change import Actor, Change
 from memvault.model.errors import StorageError
 from memvault.vault.files import Vault
+from memvault.vault.journal_files import (
+    COMPRESSED,
+    DAMAGED,
+    append_line,
+    is_after_line_end,
+    lines,
+    opened,
+)
 from memvault.vault.own_folders import own_folder
-from memvault.vault.write import storage_errors, sync_folder, write_whole
+from memvault.vault.write import storage_errors, write_whole
 
-__all__ = ["Actor", "Journal", "JournalEntry", "TornLine"]
+__all__ = ["Actor", "Follower", "Journal", "JournalEntry", "TornLine"]
 
 FOLDER = Path(".memvault") / "journal"
 LOCK_TIMEOUT_SECONDS = 30.0
-COMPRESSED = ".gz"
-_DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)
 
 _log = logging.getLogger(__name__)
 
@@ -68,6 +73,14 @@ class JournalEntry(BaseModel, frozen=True):
     after: Any = None
     data: dict[str, Any] = Field(default_factory=dict)
 
+    @cached_property
+    def change(self) -> Change | None:
+        """The whole change that this entry begins; None if it begins none or cannot be read."""
+        try:
+            return Change.model_validate(self.data.get("change"))
+        except ValidationError:
+            return None
+
 
 @dataclass(frozen=True, slots=True)
 class TornLine:
@@ -79,6 +92,22 @@ class TornLine:
 
     def __str__(self) -> str:
         return f"{self.path}, line {self.line} is not an entry: {self.text[:60]}"
+
+
+@dataclass(slots=True, eq=False)
+class Follower:
+    """The entries that one reader of the journal has not taken yet.
+
+    Attributes:
+        kinds: the kinds of entries that it reads; None for all.
+    """
+
+    kinds: Collection[str] | None
+    waiting: list[JournalEntry] = field(default_factory=list)
+
+    def add(self, entries: Collection[JournalEntry]) -> None:
+        kinds = self.kinds
+        self.waiting += [entry for entry in entries if kinds is None or entry.kind in kinds]
 
 
 class Journal:
@@ -97,6 +126,9 @@ class Journal:
         self._folder = self._root / folder
         self._ending = f"-{writer}.jsonl" if writer else ".jsonl"
         self._lengths: dict[str, tuple[int, int, int]] = {}  # of compressed files
+        self._followers: list[Follower] = []
+        self._marks: dict[str, int] = {}  # of the followers
+        self._feeding = threading.Lock()
 
     def append(self, entry: JournalEntry, *, flush: bool = True) -> None:
         """Append the entry durably: it is on disk when this returns.
@@ -112,7 +144,7 @@ class Journal:
         with storage_errors(self._name):
             self._prepare()
             with self._locked():
-                _append_line(file, line, flush)
+                append_line(file, line, flush)
 
     @contextlib.contextmanager
     def _locked(self) -> Iterator[None]:
@@ -150,7 +182,7 @@ class Journal:
             size_before += target.stat().st_size
             try:
                 earlier = gzip.decompress(target.read_bytes())
-            except _DAMAGED as error:
+            except DAMAGED as error:
                 raise StorageError(f"{self._name}/{target.name} is damaged") from error
             data = data if data.startswith(earlier) else earlier + data
         packed = gzip.compress(data, mtime=0)  # the same on every device
@@ -176,6 +208,35 @@ class Journal:
                     yield item
             else:
                 _log.warning("journal: %s", item)
+
+    def follow(self, kinds: Collection[str] | None = None) -> Follower:
+        """Follow the entries of some kinds, or all, which `new_entries` then returns.
+
+        Followers that are made before the first `new_entries` share its reading of the journal.
+        """
+        follower = Follower(kinds)
+        with self._feeding:
+            if not self._marks:
+                self._followers.append(follower)
+        return follower
+
+    def new_entries(self, follower: Follower) -> list[JournalEntry]:
+        """The entries since this follower's last call, oldest file first; some may be repeated.
+
+        Each line is read and parsed once for all followers.
+
+        Raises:
+            StorageError: the journal cannot be read.
+        """
+        with self._feeding:
+            entries, self._marks = self.entries_after(self._marks)
+            for each in self._followers:
+                each.add(entries)
+            if follower not in self._followers:  # made after others had read
+                follower.add(self.entries_after({})[0])
+                self._followers.append(follower)
+            new, follower.waiting = follower.waiting, []
+            return new
 
     def entries_after(self, marks: Mapping[str, int]) -> tuple[list[JournalEntry], dict[str, int]]:
         """The entries after these marks, and the new marks.
@@ -221,9 +282,9 @@ class Journal:
     ) -> tuple[list[JournalEntry], int]:
         """The entries of a file between two marks, and the mark where reading ended."""
         entries = []
-        with _opened(self._folder / name) as stream:
-            stream.seek(start if start <= size and _is_after_line_end(stream, start) else 0)
-            for raw in _lines(stream):
+        with opened(self._folder / name) as stream:
+            stream.seek(start if start <= size and is_after_line_end(stream, start) else 0)
+            for raw in lines(stream):
                 if not raw.endswith(b"\n"):  # another process is still writing it
                     stream.seek(-len(raw), os.SEEK_CUR)
                     break
@@ -278,8 +339,8 @@ class Journal:
         quoted_kinds = None if kinds is None else [json.dumps(kind).encode() for kind in kinds]
         for file in self.files():
             name = file.relative_to(self._root).as_posix()
-            with storage_errors(name), _opened(file) as stream:
-                for number, raw in enumerate(_lines(stream), 1):
+            with storage_errors(name), opened(file) as stream:
+                for number, raw in enumerate(lines(stream), 1):
                     if not raw.strip():
                         continue
                     if quoted_kinds is not None and not any(kind in raw for kind in quoted_kinds):
@@ -301,55 +362,3 @@ class Journal:
 def file_of(mark: str) -> str:
     """The name of a mark's file, without the suffix of a compressed one."""
     return mark.partition("#")[0].removesuffix(COMPRESSED)
-
-
-def _opened(file: Path) -> BinaryIO | gzip.GzipFile:
-    """The opened file, decompressed if needed; it may have been compressed since it was listed."""
-    if file.suffix != COMPRESSED:
-        try:
-            return file.open("rb")
-        except FileNotFoundError:
-            file = file.with_name(file.name + COMPRESSED)
-    return gzip.open(file)
-
-
-def _lines(stream: BinaryIO | gzip.GzipFile) -> Iterator[bytes]:
-    """The lines of a file; for a damaged compressed file, the last line reports the damage."""
-    try:
-        yield from iter(stream.readline, b"")  # a generator of the stream would close it
-    except _DAMAGED as error:
-        yield f"damaged from here on: {error}\n".encode()
-
-
-def _is_after_line_end(stream: BinaryIO | gzip.GzipFile, offset: int) -> bool:
-    try:
-        stream.seek(max(0, offset - 1))
-        return offset == 0 or stream.read(1) == b"\n"
-    except _DAMAGED:
-        return False
-
-
-def _append_line(file: Path, line: bytes, flush: bool) -> None:
-    """Append with one write; a truncated last line is terminated first."""
-    is_new = not file.exists()
-    with file.open("a+b", buffering=0) as stream:
-        size = stream.seek(0, os.SEEK_END)
-        if size:
-            stream.seek(size - 1)
-            if stream.read(1) != b"\n":
-                line = b"\n" + line
-        _write_or_truncate(stream, line, size, flush)
-    if is_new:
-        sync_folder(file.parent)
-
-
-def _write_or_truncate(stream: FileIO, line: bytes, size: int, flush: bool) -> None:
-    """Write the line; if that fails, the file keeps its size."""
-    try:
-        if stream.write(line) != len(line):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        if flush:
-            os.fsync(stream.fileno())
-    except OSError:
-        stream.truncate(size)
-        raise

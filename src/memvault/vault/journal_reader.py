@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 
 from memvault.vault.journal import Journal, JournalEntry
@@ -14,11 +14,14 @@ class JournalReader(ABC):
     """What the journal says of one subject. Thread-safe.
 
     A subclass reads what it knows within `_current`, which first takes the new entries.
+
+    Args:
+        kinds: the kinds of entries that it takes; None for all.
     """
 
-    def __init__(self, journal: Journal) -> None:
+    def __init__(self, journal: Journal, kinds: Collection[str] | None = None) -> None:
         self._journal = journal
-        self._marks: dict[str, int] = {}
+        self._follower = journal.follow(kinds)
         self._lock = threading.RLock()
 
     @contextmanager
@@ -32,8 +35,7 @@ class JournalReader(ABC):
             yield
 
     def _refresh(self) -> None:
-        entries, self._marks = self._journal.entries_after(self._marks)
-        if entries:
+        if entries := self._journal.new_entries(self._follower):
             self._take(entries)
 
     @abstractmethod

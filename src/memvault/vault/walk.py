@@ -50,19 +50,23 @@ class NoteWalk:
                 try:
                     if is_link(entry):
                         self._record_link(path, entry)
-                        continue
-                    if entry.is_dir():
+                    elif entry.is_dir():
                         if not self._ignore.excludes_folder(path):
                             subfolders.append(path)
-                    elif entry.is_file() and not self._ignore.excludes_file(path):
-                        stat = self._stat(path, entry)
-                        if stat is not None and not self.is_too_large(stat):
-                            yield stat
+                    elif (stat := self._stat_to_index(path, entry)) is not None:
+                        yield stat
                 except OSError:
                     self.problems[printable(path)] = "it cannot be read"
             folders.extend(reversed(subfolders))
         if self._ignore.problem:
             self.problems["."] = self._ignore.problem
+
+    def _stat_to_index(self, path: str, entry: os.DirEntry[str]) -> NoteStat | None:
+        """The stat of a file to index; None for any other."""
+        if not entry.is_file() or self._ignore.excludes_file(path):
+            return None
+        stat = self._stat(path, entry)
+        return None if stat is None or self.is_too_large(stat) else stat
 
     def _record_link(self, path: str, entry: os.DirEntry[str]) -> None:
         """Record a link to a folder or a note outside the vault, which the person may miss."""

@@ -126,7 +126,7 @@ class DreamRecord(JournalReader):
     """The dreams of one vault. Thread-safe."""
 
     def __init__(self, journal: Journal) -> None:
-        super().__init__(journal)
+        super().__init__(journal, (DREAMED, KEPT))
         self._seen: set[str] = set()  # ids of entries; a synced journal may repeat them
         # By key, with the phase that first proposed it.
         self._proposals: dict[str, tuple[tuple[datetime, str], Discovery]] = {}
@@ -194,7 +194,7 @@ class DreamRecord(JournalReader):
 
     def _take(self, entries: Sequence[JournalEntry]) -> None:
         for entry in entries:
-            if entry.kind not in (DREAMED, KEPT) or entry.id in self._seen:
+            if entry.id in self._seen:
                 continue
             self._seen.add(entry.id)
             if entry.kind == KEPT:

@@ -6,7 +6,6 @@ It looks for missing links and for blind spots, and asks the vault questions.
 from __future__ import annotations
 
 import random
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import combinations
@@ -85,19 +84,7 @@ class Rem(Phase):
             self.go_on()
             if spot.first in ids and spot.second in ids:
                 yield from self._spot(spot.first, spot.second, spot.shared, "cause or effect")
-        sharing: dict[str, set[str]] = defaultdict(set)
-        for key, neighbours in linked.around.items():
-            node = self.view.node(key)
-            if node is not None and node.kind in _SHARED_KINDS and self._is_certain(node):
-                sharing[key] = neighbours & ids
-        for edge in (edge for edge in self.view.all() if edge.origin in NAMED):
-            self.go_on()
-            if edge.source in ids and edge.target in sharing:
-                sharing[edge.target].add(edge.source)
-        rare = sorted(sharing.items(), key=lambda item: (len(item[1]), item[0]))
-        for shared, note_ids in rare:
-            if not 2 <= len(note_ids) <= MAX_AROUND:
-                continue
+        for node, note_ids in self._sharing(ids, linked):
             self.go_on()
             vectors = self.index.vectors(note_ids)
             for first_id, second_id in combinations(sorted(note_ids), 2):
@@ -105,14 +92,24 @@ class Rem(Phase):
                 if first is None or second is None or float(first @ second) >= FAR_APART:
                     continue
                 around = (linked.around.get(key, set()) for key in (first_id, second_id))
-                if set.intersection(*around) <= {shared}:
-                    node = self.view.node(shared)
-                    yield from self._spot(
-                        first_id,
-                        second_id,
-                        shared,
-                        _SHARED_KINDS[NodeKind(node.kind)] if node else "",
-                    )
+                if set.intersection(*around) <= {node.id}:
+                    kind = _SHARED_KINDS[NodeKind(node.kind)]
+                    yield from self._spot(first_id, second_id, node.id, kind)
+
+    def _sharing(self, ids: set[str], linked: LinkedNodes) -> list[tuple[GraphNode, set[str]]]:
+        """Persons, events and days with the few notes that share each of them, rarest first."""
+        nodes = ((self.view.node(key), around) for key, around in linked.around.items())
+        sharing = {
+            node.id: (node, around & ids)
+            for node, around in nodes
+            if node is not None and node.kind in _SHARED_KINDS and self._is_certain(node)
+        }
+        for edge in (edge for edge in self.view.all() if edge.origin in NAMED):
+            self.go_on()
+            if edge.source in ids and edge.target in sharing:
+                sharing[edge.target][1].add(edge.source)
+        rare = sorted(sharing.values(), key=lambda item: (len(item[1]), item[0].id))
+        return [item for item in rare if 2 <= len(item[1]) <= MAX_AROUND]
 
     def _is_certain(self, node: GraphNode) -> bool:
         """Whether a note states that the entity exists, rather than only the entity recogniser.

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 
-from memvault.curation.changes.journal_decoder import JournalPhase, decoded, intended
+from memvault.curation.changes.journal_decoder import JournalPhase, decoded
 from memvault.model.change import Change, ChangeKind, Fact, FactKind
 from memvault.model.errors import AmbiguousTarget, MemvaultError, NoteNotFound
 from memvault.model.graph import GraphNode, NodeKind
@@ -211,7 +211,7 @@ class History(JournalReader):
         self._latest_order = max(self._latest_order, entry.ts)
         key = str(entry.data.get("reversal_hash"))
         if entry.kind == JournalPhase.BEGUN:
-            change = intended(entry)
+            change = entry.change
             if change is None:
                 return []
             self._intended[change.reversal_hash] = change

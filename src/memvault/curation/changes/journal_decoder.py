@@ -46,16 +46,8 @@ _WRITTEN = {
 }
 
 
-def intended(entry: JournalEntry) -> Change | None:
-    """The change that an entry of `JournalPhase.BEGUN` announces; None if it cannot be read."""
-    try:
-        return Change.model_validate(entry.data.get("change"))
-    except ValidationError:
-        return None
-
-
 def decoded(entry: JournalEntry) -> Change | None:
-    """The change in an entry of any other kind; None if the entry holds no change."""
+    """The change in an entry of another kind than `JournalPhase`; None if it holds none."""
     if entry.kind in _WRITTEN:
         return _written(entry, ChangeKind(entry.kind))
     if entry.kind == TrashEntry.FORGOTTEN:

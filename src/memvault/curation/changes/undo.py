@@ -15,6 +15,7 @@ from memvault.curation.changes.tombstones import Tombstones
 from memvault.curation.proposals import NeededApproval
 from memvault.model.change import Change, ChangeKind, FileChange
 from memvault.model.errors import InvalidParams
+from memvault.model.memory import Tombstone
 from memvault.vault.ignore import MANIFEST
 from memvault.vault.parse import content_hash, frontmatter_of
 
@@ -126,17 +127,21 @@ class UndoStaging:
             self._staging = staging_before
             return conflicts
         for tombstone in change.forgot:
-            for later in self._forgotten.kept_tombstones_of(tombstone):
-                self._staging.restores.append(later.reversal_hash)
-            first = tombstone.repeats or tombstone.reversal_hash
-            self._staging.forgets = [
-                forgetting for forgetting in self._staging.forgets if forgetting.repeats != first
-            ]
+            self._restore(tombstone)
         for key in change.restored:
             self._forget_again(key, change)
         self._staging.undoes.append(change.reversal_hash)
         self._active.drop(change)
         return []
+
+    def _restore(self, tombstone: Tombstone) -> None:
+        """Stage that a memory or concept is no longer forgotten, now or later in this undo."""
+        for later in self._forgotten.kept_tombstones_of(tombstone):
+            self._staging.restores.append(later.reversal_hash)
+        first = tombstone.repeats or tombstone.reversal_hash
+        self._staging.forgets = [
+            forgetting for forgetting in self._staging.forgets if forgetting.repeats != first
+        ]
 
     def _misled_links(self, change: Change) -> list[UndoConflict]:
         """The conflict of moving notes back under links that a later move left or rewrote."""

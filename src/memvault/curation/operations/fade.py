@@ -8,7 +8,7 @@ their additions stay when the full text is restored.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -139,15 +139,24 @@ def stage_reconstruction(
     return path
 
 
+def fadings_of(history: History) -> list[Change]:
+    """The changes by which notes faded or were restored, newest first."""
+    return history.changes(kinds=(ChangeKind.FADED, ChangeKind.RECONSTRUCTED), limit=None)
+
+
 def last_fading(history: History, memory: Memory) -> Change | None:
-    """The change by which a note faded; None if it never faded or was restored since.
+    """The change by which a note faded; None if it never faded or was restored since."""
+    return last_fading_in(fadings_of(history), memory)
+
+
+def last_fading_in(changes: Iterable[Change], memory: Memory) -> Change | None:
+    """`last_fading`, given the `fadings_of` the history.
 
     It is found by the note's id, or, if the note had another id, by its bytes. The note's own
     properties are not trusted: whoever can edit them could bring another note's text into it.
     """
-    kinds = (ChangeKind.FADED, ChangeKind.RECONSTRUCTED)
     fadings: list[Change] = []
-    for change in history.changes(kinds=kinds, limit=None):
+    for change in changes:
         is_same = change.files[0].after == memory.content_hash
         if change.undone_by is None and (is_same or memory.id in change.node_ids):
             fadings.append(change)

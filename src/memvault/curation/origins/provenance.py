@@ -15,8 +15,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from pydantic import ValidationError
-
 from memvault.curation.origins.note_provenance import note_provenance
 from memvault.curation.origins.renamed_notes import RenamedNotes
 from memvault.curation.origins.sentence_digests import (
@@ -63,7 +61,7 @@ class Provenances(JournalReader):
     """The provenance of each note; each call first reads new journal entries. Thread-safe."""
 
     def __init__(self, journal: Journal, vault: Vault) -> None:
-        super().__init__(journal)
+        super().__init__(journal, {*_WRITTEN, _BEGUN, _RECOGNISED})
         self._renamed = RenamedNotes(vault)
         # Path or id of a note → when it was saved before memvault first changed it, in ns.
         self._saved: dict[str, int] = {}
@@ -167,10 +165,10 @@ class Provenances(JournalReader):
         for entry in entries:
             if entry.kind in _WRITTEN:
                 self._apply_written_entry(entry)
-            elif entry.kind == _BEGUN:
-                self._apply_change(entry)
             elif entry.kind == _RECOGNISED:
                 self._apply_recognised(entry)
+            elif entry.change is not None:
+                self._apply_change(entry.change)
 
     def _apply_written_entry(self, entry: JournalEntry) -> None:
         digests = entry.data.get(ADDED)
@@ -191,11 +189,7 @@ class Provenances(JournalReader):
             foreign = self._records[f"path:{path}"].foreign_digests
             self._renamed.remember(path, frozenset(own), frozenset(foreign))
 
-    def _apply_change(self, entry: JournalEntry) -> None:
-        try:
-            change = Change.model_validate(entry.data.get("change"))
-        except ValidationError:
-            return
+    def _apply_change(self, change: Change) -> None:
         origin = origin_of_entry(change.kind, change.actor, change.memo)
         is_redone = change.kind is ChangeKind.UNDONE and self._apply_undo(change)
         keys = [f"path:{file.path}" for file in change.files]
@@ -285,7 +279,7 @@ class Provenances(JournalReader):
             former.whole = None  # another note may get the path
 
     def _inherit(self, path: str, former: SentenceOrigins) -> None:
-        """Know of the note at this path what is known of the one that it was before."""
+        """Copy what is known of the path at which the note was before."""
         record = self._records[f"path:{path}"]
         record.inherit(former)
         records_of_changes = [self._adopters[key] for key in former.adoptions]

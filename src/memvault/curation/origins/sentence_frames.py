@@ -105,11 +105,7 @@ class _FrameReader:
 
     def _text_line(self, text: str, quotes: int, following: str) -> Line:
         item = _ITEM.match(text)
-        heading = _HEADING.match(text)
-        level = len(heading[1]) if heading else 0
-        if not level and not item and not quotes and text.strip("=- \t"):
-            underline = _UNDERLINE.fullmatch(following)
-            level = (1 if "=" in underline[0] else 2) if underline else 0
+        level = _heading_level(text, "" if item or quotes else following)
         if not (item or level or self._after_blank):
             quotes = max(quotes, self._quotes)  # the paragraph continues, with or without a mark
         self._quotes = quotes
@@ -128,15 +124,20 @@ class _FrameReader:
                 self._items.pop()
         is_prose = not (self._items or item or is_code or "|" in text)
         line = self._framed(["code"] if is_code else [], is_prose=is_prose)
-        plain_line = written_form(text)
         if item:
-            self._items.append((indent, _CHECKBOX.sub("", plain_line)))
-        elif "|" in text and "|" in following and _TABLE_RULE.fullmatch(following):
-            self._columns, self._columns_block = plain_line, self._block
-        elif plain_line.endswith((":", "：")) or _BOLD_LINE.fullmatch(text):
-            self._lead, self._lead_block = plain_line, self._block
+            self._items.append((indent, _CHECKBOX.sub("", written_form(text))))
+        else:
+            self._introduce(text, following)
         self._scan(text)
         return line
+
+    def _introduce(self, text: str, following: str) -> None:
+        """Keep a line that names the columns of a table, or introduces what comes next."""
+        line = written_form(text)
+        if "|" in text and "|" in following and _TABLE_RULE.fullmatch(following):
+            self._columns, self._columns_block = line, self._block
+        elif line.endswith((":", "：")) or _BOLD_LINE.fullmatch(text):
+            self._lead, self._lead_block = line, self._block
 
     def _heading(self, level: int, text: str) -> Line:
         self._begin_block(is_same=False)
@@ -180,3 +181,11 @@ class _FrameReader:
                 name = match[2].lower()
                 change = -1 if match[1] else 1
                 self._open[name] = max(0, self._open.get(name, 0) + change)
+
+
+def _heading_level(text: str, following: str) -> int:
+    """The level of the heading that a line is, also by the line that underlines it; else 0."""
+    if heading := _HEADING.match(text):
+        return len(heading[1])
+    underline = _UNDERLINE.fullmatch(following) if text.strip("=- \t") else None
+    return (1 if "=" in underline[0] else 2) if underline else 0

@@ -71,7 +71,7 @@ class SentenceOrigins:
         return replace(self, adoptions={})
 
     def set_valid(self, key: str, *, valid: bool) -> None:
-        """Count a verification, or no longer while it is undone."""
+        """Mark a verification as valid, or as undone."""
         self.entries += 1
         self.adoptions[key].is_valid = valid
 
@@ -114,12 +114,13 @@ class SentenceOrigins:
             self.reframings.setdefault(digest, []).append(reframing)
 
     def has_own(self, digests: Iterable[str]) -> bool:
-        """Whether the person first wrote one of these sentences; also if none is known."""
+        """Whether the person first wrote one of these sentences; True for none, as in older
+        journals."""
         known = list(digests)
         return not known or any(self._of_added(digest).is_person for digest in known)
 
     def set_reframing_valid(self, change: str, *, valid: bool) -> None:
-        """Count a change's reframing, or no longer while the change is undone."""
+        """Mark the reframings by a change as valid, or as undone."""
         self.entries += 1
         for reframings in self.reframings.values():
             for reframing in reframings:
@@ -135,7 +136,7 @@ class SentenceOrigins:
         return next((origin for origin in origins if not origin.is_person), PERSON)
 
     def of_digest(self, digest: str) -> Origin:
-        """The origin of a sentence wherever it is."""
+        """The origin of a sentence, in whatever place of the note."""
         origins = [self._of_added(digest), *(r.origin for r in self._valid_reframings(digest))]
         return next((origin for origin in origins if not origin.is_person), PERSON)
 
@@ -147,6 +148,8 @@ class SentenceOrigins:
     @property
     def foreign_digests(self) -> list[str]:
         """The digests of the sentences that are not the person's."""
+        if not self.adoptions and not self.reframings:  # a shortcut, as this runs for every change
+            return [digest for digest, origin in self.origins.items() if not origin.is_person]
         digests = dict.fromkeys((*self.origins, *self.reframings))
         return [digest for digest in digests if not self.of_digest(digest).is_person]
 
@@ -169,7 +172,7 @@ class SentenceOrigins:
         return self.origins.get(digest, self.whole or PERSON)
 
     def _reframings_of(self, unit: SentenceUnit) -> list[Reframing]:
-        """The changes that moved or reframed this sentence; none where it is as it was."""
+        """The changes that moved or reframed this sentence; none where it is still unchanged."""
         reframings = self._valid_reframings(unit.digest) if self.reframings else []
         own_places = set(reframings[0].own_places) if reframings else set()
         for reframing in reframings:

@@ -130,27 +130,30 @@ def _gaps(memories: Collection[Memory], view: GraphView) -> Iterator[OpenQuestio
     for kind, notes in by_type.items():
         if not GAP_NOTES[0] <= len(notes) <= GAP_NOTES[1]:
             continue
-        stated: dict[str, set[str]] = defaultdict(set)
-        for memory in notes:
-            for edge in view.stated_by(memory.id):
-                if edge.origin is EdgeOrigin.FIELD:
-                    stated[relation_name(edge.relation)].add(memory.id)
-        for relation, stating in stated.items():
+        for relation, stating in _stating_notes(notes, view).items():
             lacking = [memory for memory in notes if memory.id not in stating]
-            if lacking and len(stating) >= GAP_SHARE * len(notes):
-                memory = max(
-                    lacking,
-                    key=lambda candidate: (_uses(candidate.id, view), candidate.title),
-                )
-                yield OpenQuestion(
-                    f"What is the {relation} of {memory.title}? {len(stating)} of {len(notes)} "
-                    f"notes of the type {kind} state one.",
-                    "gap",
-                    (memory.id,),
-                    GAP_WEIGHT * _uses(memory.id, view),
-                    1.0,
-                    ("gap", relation, memory.id),
-                )
+            if not lacking or len(stating) < GAP_SHARE * len(notes):
+                continue
+            memory = max(lacking, key=lambda each: (_uses(each.id, view), each.title))
+            yield OpenQuestion(
+                f"What is the {relation} of {memory.title}? {len(stating)} of {len(notes)} "
+                f"notes of the type {kind} state one.",
+                "gap",
+                (memory.id,),
+                GAP_WEIGHT * _uses(memory.id, view),
+                1.0,
+                ("gap", relation, memory.id),
+            )
+
+
+def _stating_notes(notes: Iterable[Memory], view: GraphView) -> dict[str, set[str]]:
+    """For each relation, the ids of the notes that state it in a field."""
+    stating: dict[str, set[str]] = defaultdict(set)
+    for memory in notes:
+        for edge in view.stated_by(memory.id):
+            if edge.origin is EdgeOrigin.FIELD:
+                stating[relation_name(edge.relation)].add(memory.id)
+    return stating
 
 
 def _uses(node_id: str, view: GraphView) -> int:

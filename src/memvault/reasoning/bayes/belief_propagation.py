@@ -60,15 +60,16 @@ def propagate(
     touching: dict[str, list[int]] = {key: [] for key in network.variables}
     for number, key in to_variables:
         touching[key].append(number)
+
+    def belief(key: str, apart_from: int | None = None) -> Floats:
+        """The belief of a variable, without the message of one factor."""
+        numbers = (number for number in touching[key] if number != apart_from)
+        return _product(observed[key], [to_variables[number, key] for number in numbers])
+
     iterations, converged = 0, False
     while iterations < max_iterations and not converged:
         iterations += 1
-        to_factors = {
-            (number, key): _product(
-                observed[key], [to_variables[o, key] for o in touching[key] if o != number]
-            )
-            for number, key in to_variables
-        }
+        to_factors = {(number, key): belief(key, apart_from=number) for number, key in to_variables}
         updated = {
             (number, key): _summed(tables[number], scopes[number], key, number, to_factors)
             for number, key in to_variables
@@ -83,11 +84,7 @@ def propagate(
             message: damping * to_variables[message] + (1.0 - damping) * updated[message]
             for message in to_variables
         }
-    probabilities = {
-        key: _product(observed[key], [to_variables[n, key] for n in touching[key]])
-        for key in touching
-    }
-    return Beliefs(probabilities, iterations, converged)
+    return Beliefs({key: belief(key) for key in touching}, iterations, converged)
 
 
 def _product(likelihood: Floats, messages: Sequence[Floats]) -> Floats:

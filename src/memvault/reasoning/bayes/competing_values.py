@@ -95,11 +95,12 @@ def competing_values_of(
                 continue
             index = len(values)
             values.append(claim)
-        earlier = [witness for witness in witnesses if witness.value == index]
         group = group_of(claim)
-        if group and any(witness.group == group for witness in earlier):
-            continue
-        if all(independent(witness.claim, claim) for witness in earlier):
+        if all(
+            independent(witness.claim, claim) and (not group or witness.group != group)
+            for witness in witnesses
+            if witness.value == index
+        ):
             share = (1.0 if claim.asserted else HEDGED) * (CLAIMED if group else 1.0)
             witnesses.append(Witness(claim, index, share, group))
     if not witnesses:

@@ -93,14 +93,9 @@ class Network:
             is_observed = key in observed
             if not is_observed:
                 connected.add(key)
-            if from_child and not is_observed:
-                waiting += [(parent, True) for parent in self.parents[key]]
                 waiting += [(child, False) for child in children[key]]
-            elif not from_child:
-                if not is_observed:
-                    waiting += [(child, False) for child in children[key]]
-                if key in opening:
-                    waiting += [(parent, True) for parent in self.parents[key]]
+            if (not is_observed) if from_child else key in opening:
+                waiting += [(parent, True) for parent in self.parents[key]]
         return connected
 
 

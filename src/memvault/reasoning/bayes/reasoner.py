@@ -41,7 +41,7 @@ from memvault.verification.claims.claims import Claim
 from memvault.verification.vault_names import FindNames
 
 MAX_MEMORIES = 20  # that may state the answer
-MAX_EDGES_DATED = 20  # edges of a node whose notes are looked at for the latest one
+MAX_EDGES_DATED = 20  # edges of a node whose notes are compared to find the latest
 WHOLE_NOTE = "what the note itself says"
 NOTHING = (
     "No note states a value for this, and none names a cause of it or a reason against it. Use "

@@ -58,11 +58,7 @@ def compare_values(overlap: WordOverlap) -> ValueComparison:
             continue
         if overlap.is_of_other_object() or _is_other_occasion(overlap, kind):
             return _INCOMPARABLE
-        if kind == "number" and _has_same_amounts(overlap):
-            continue
-        if kind in ("share", "ordinal", "period") and overlap.missing:
-            continue
-        if kind == "number" and _is_stated_as_part(overlap):
+        if _is_no_difference(overlap, kind):
             continue
         affirmed = others - sentence.denied
         if affirmed and not statement.denied:
@@ -73,6 +69,13 @@ def compare_values(overlap: WordOverlap) -> ValueComparison:
             Difference(kind, stated, nearest_value(statement, sentence, kind, others))
         )
     return _EQUAL
+
+
+def _is_no_difference(overlap: WordOverlap, kind: str) -> bool:
+    """Whether unequal values of this kind need not contradict each other."""
+    if kind == "number":
+        return _has_same_amounts(overlap) or _is_stated_as_part(overlap)
+    return kind in ("share", "ordinal", "period") and bool(overlap.missing)
 
 
 def _differing_kinds(overlap: WordOverlap) -> set[str]:

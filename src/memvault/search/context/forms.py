@@ -56,7 +56,7 @@ def ids_of_citation(tag: str, starting: Starting) -> list[str] | None:
 
 
 _ENDED = re.compile(r"[.!?…:;,。！？।؟۔][\"'”’»)\]」』）*]*\Z")
-_LONGEST_LINES = LineRange(1000, 1000)  # as they are written
+_LONGEST_LINES = LineRange(1000, 1000)  # takes as many tokens as lines in a header ever do
 
 
 PROPERTY_SEPARATOR = " · "  # between properties

@@ -60,14 +60,14 @@ COSINE_WEIGHT = 0.6  # share of the cosine
 HEADING_WORD_WEIGHT = 0.5  # weight of a word of title or headings
 NEIGHBOUR_WEIGHT = 0.25  # share of the words around a sentence
 OTHER_TIME_SHARE = 0.25  # share of its lift that an open task of another time gets
-NEARLY_BEST = 0.75  # share of the best score from which on the latest sentence is the best
+NEARLY_BEST = 0.75  # least share of the best score with which a later sentence comes first
 LATEST_STEP = 0.02  # share by which a sentence scores less than the one of the day after it
 TICKED_WEIGHT = 0.5  # weight of a ticked task where open ones are asked for
-FULL_WEIGHT_WORDS = 4  # content words from which on a sentence's cosine counts in full
+FULL_WEIGHT_WORDS = 4  # content words of a sentence whose cosine counts in full
 
 _OPEN = re.compile(r"\A *(?:[-*+]|\d+[.)]) \[[ /]\]")
 _TICKED = re.compile(r"\A *(?:[-*+]|\d+[.)]) \[[xX]\]")
-# "My last migraine": for the order of one note's sentences; elsewhere it may be any of a kind.
+# "My last migraine" is the latest within one note. Among notes, "last" may mean something else.
 _LAST = re.compile(
     r"\b(?:the|my|our|his|her|its|their) last\b|['’]s last\b|\bletzte[nmrs]?\b|\blaatste\b", re.I
 )
@@ -219,8 +219,8 @@ def _scores_of_listed(place: int, outline: Outline) -> Scores:
 
 
 def _scores_of_dated(place: int, outline: Outline) -> Scores:
-    """The scores of a note of the time that is asked for: its first sentences are best, but each
-    may be what happened."""
+    """The scores of a note of the time that is asked for. The first sentences are best; all score
+    high, since each may state what happened."""
     places = np.maximum(_counts_shown(outline) - 1, 0)
     statements = (1.0 - LIST_STEP) ** place / (1.0 + SENTENCE_STEP * places)
     return Scores(statements, np.zeros(len(outline.code)))

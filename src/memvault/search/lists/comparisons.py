@@ -110,7 +110,7 @@ class NumberLimits:
 
     Attributes:
         rest: the question without them.
-        minutes: of the unit of time that follows them; None if none does.
+        minutes: in the unit of time that follows the numbers; None without a unit.
     """
 
     low: float

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache, cached_property, lru_cache
 from itertools import islice
 
@@ -122,9 +122,15 @@ class _Translator:
 
     def _patterns(self) -> Iterator[tuple[str, Meaning]]:
         """Patterns of words with their meanings; the earlier ones are tried first."""
-        table, words = table_of(self._language), WORDS[self._language]
         relative = list(relative_times(self._language))
         yield from ((_pattern_of(re.escape(word)), meaning) for word, meaning in relative)
+        yield from self._unit_patterns()
+        yield from self._day_patterns(relative)
+        yield from self._word_patterns()
+        yield from self._number_patterns()
+
+    def _unit_patterns(self) -> Iterator[tuple[str, Meaning]]:
+        table, words = table_of(self._language), WORDS[self._language]
         for unit, plural in zip(_UNITS, words.get("units", "").split(), strict=False):
             yield plural, (("units", unit),)  # before what may mean one: "letzten Wochen"
             for word in words.get(f"last few {unit}s", "").split():
@@ -132,6 +138,11 @@ class _Translator:
         for unit in _UNITS:
             forms = [word.lower() for word in table[unit] if len(word) > 1 or not self._spaced]
             yield from ((re.escape(word), (("unit", unit),)) for word in forms)
+
+    def _day_patterns(
+        self, relative: Sequence[tuple[str, Meaning]]
+    ) -> Iterator[tuple[str, Meaning]]:
+        """Patterns of days of the week and months."""
         days = [
             (word, (("weekday", day),)) for day in WEEKDAY_NAMES for word in self._full_names(day)
         ]
@@ -139,13 +150,16 @@ class _Translator:
         for month in MONTH_NAMES:
             yield from ((word, (("month", month),)) for word in self._full_names(month))
         if not self._spaced:  # 下周 and 周五 are written 下周五
-            days.append((words["weekend"], (("weekend", ""),)))
+            days.append((WORDS[self._language]["weekend"], (("weekend", ""),)))
             yield from (
                 (week + day[1:], (*week_meaning, *day_meaning))
                 for week, week_meaning in relative
                 for day, day_meaning in days
                 if week[-1] == day[0]
             )
+
+    def _word_patterns(self) -> Iterator[tuple[str, Meaning]]:
+        words = WORDS[self._language]
         for unit in _UNITS:
             for word in words.get(f"end of {unit}", "").split():
                 yield word, (("part", "end"), ("unit", unit))
@@ -153,6 +167,10 @@ class _Translator:
             for word in words[key].split():
                 english = _BEHIND if word[0] == "_" else key
                 yield _pattern_of(word.removeprefix("_")), ((_KIND_OF_KEY.get(key, key), english),)
+
+    def _number_patterns(self) -> Iterator[tuple[str, Meaning]]:
+        """Patterns of numbers, years and days of the month, in words and in digits."""
+        words = WORDS[self._language]
         for number, word in enumerate(words["number"].split(), 1):
             yield _pattern_of(word), (("number", str(number)),)
         for unit, word in zip(_UNITS, words.get("a unit", "").split(), strict=False):

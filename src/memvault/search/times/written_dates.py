@@ -41,13 +41,7 @@ def _date_of(match: re.Match[str], calendar: Calendar) -> Span | None:
         return month_span(int(groups["iso_month"][:4]), int(groups["iso_month"][5:]))
     for form in "12":  # "4 March", "March 4"
         if groups["m" + form]:
-            month, written_day = (
-                NAMED_MONTHS[groups["m" + form].lower()],
-                groups["d" + form].lower(),
-            )
-            number = DAYS.get(written_day) or int(written_day)
-            year = _named_year(groups, form, today) or _latest_year(month, number, today)
-            return Span(date(year, month, number), date(year, month, number))
+            return _day_of_month(groups, form, today)
     if groups["easter"]:
         return easter_span(groups["easter_year"], today)
     if groups["m3"]:
@@ -57,6 +51,13 @@ def _date_of(match: re.Match[str], calendar: Calendar) -> Span | None:
     if groups["year"]:
         return Span(date(int(groups["year"]), 1, 1), date(int(groups["year"]), 12, 31))
     return None
+
+
+def _day_of_month(groups: Mapping[str, str], form: str, today: date) -> Span:
+    month, written_day = NAMED_MONTHS[groups["m" + form].lower()], groups["d" + form].lower()
+    number = DAYS.get(written_day) or int(written_day)
+    year = _named_year(groups, form, today) or _latest_year(month, number, today)
+    return Span(date(year, month, number), date(year, month, number))
 
 
 def _named_year(groups: Mapping[str, str], form: str, today: date) -> int | None:

@@ -211,8 +211,8 @@ class Embedder:
         return lambda: without(begun(), part)
 
     def prepare(self, max_count: int) -> None:
-        """Embed 1 to ``max_count`` short texts in advance: the first call with a new number of
-        texts takes as long as seven more texts."""
+        """Run the model with each number of short texts up to ``max_count``: the first run with a
+        new number takes as long as with seven texts more."""
         for count in range(1, max_count + 1):
             self.embed_few(["a"] * count)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from memvault.model.months import MONTHS
@@ -247,42 +247,56 @@ def _amount_of(kind: AmountKind, match: re.Match[str]) -> Amount | None:
         parts = _date_parts(groups)
         return None if parts is None else Amount(kind, "", parts, start, end)
     if kind is AmountKind.TIME:
-        hour = float(groups["h"])
-        minute = float(groups.get("i") or groups.get("j") or groups.get("k") or 0)
-        if groups.get("p"):
-            hour = hour % 12 + (12 if groups["p"].lower() == "p" else 0)
-        return Amount(kind, "", (hour * 60 + minute,), start, end)
+        return Amount(kind, "", (_minutes(groups),), start, end)
     if kind is AmountKind.VERSION:
         numbers = (groups["v"] or groups["w"]).split(".")
         return Amount(kind, "", tuple(float(n) for n in numbers), start, end)
-    digits = groups["n"]
-    code_follows = kind is AmountKind.MONEY and match.start("c") > match.start("n")
-    # Not in "$1.859", whose point is a decimal point.
-    is_euro = groups.get("c") == "€"
-    has_thousands = is_euro or code_follows or "," in digits or digits.count(".") > 1
-    if has_thousands and _POINTED.fullmatch(digits):
-        digits = digits.replace(".", "")
-    number = _number(digits, groups.get("s") or "")
+    number = _number(_digits(kind, match), groups.get("s") or "")
     if kind is AmountKind.MONEY:
-        code = groups["c"].lower().split()[0]
-        unit = SIGNS.get(code) or CURRENCIES.get(code) or CURRENCIES.get(code.rstrip("s"), "")
-        return Amount(kind, unit, (number,), start, end)
+        return Amount(kind, _currency(groups["c"]), (number,), start, end)
     if kind is AmountKind.SPAN:
-        unit_word = groups["u"].lower()
-        unit, factor = SPANS.get(unit_word) or SPANS_ELSEWHERE[unit_word]
-        adjective = (groups.get("a") or "").strip().lower()
-        if adjective in ("business", "working"):
-            return Amount(kind, f"working {unit}", (number * factor,), start, end)
-        noun = "" if adjective in ("calendar", "full", "more") else adjective
-        return Amount(kind, unit, (number * factor,), start, end, noun=noun)
+        return _span(number, groups, start, end)
     if kind is AmountKind.MEASURE:
         return _measure(number, groups, start, end)
     if kind is AmountKind.COUNT:
         noun = groups["u"].lower()
-        if noun in STOPS or noun in PERIODS or noun in SCALES:
-            return None
-        return Amount(kind, stem(noun), (number,), start, match.end("n"))
+        is_noun = noun not in STOPS and noun not in PERIODS and noun not in SCALES
+        return Amount(kind, stem(noun), (number,), start, match.end("n")) if is_noun else None
     return Amount(kind, "", (number,), start, end)
+
+
+def _minutes(groups: Mapping[str, str | None]) -> float:
+    """The time of day, in minutes after midnight."""
+    hour = float(groups["h"] or 0)
+    if half := groups.get("p"):
+        hour = hour % 12 + (12 if half.lower() == "p" else 0)
+    return hour * 60 + float(groups.get("i") or groups.get("j") or groups.get("k") or 0)
+
+
+def _digits(kind: AmountKind, match: re.Match[str]) -> str:
+    """The digits of the number, without points that mark thousands."""
+    groups, digits = match.groupdict(), match["n"]
+    code_follows = kind is AmountKind.MONEY and match.start("c") > match.start("n")
+    # Not in "$1.859", whose point is a decimal point.
+    is_euro = groups.get("c") == "€"
+    has_thousands = is_euro or code_follows or "," in digits or digits.count(".") > 1
+    return digits.replace(".", "") if has_thousands and _POINTED.fullmatch(digits) else digits
+
+
+def _currency(text: str) -> str:
+    code = text.lower().split()[0]
+    return SIGNS.get(code) or CURRENCIES.get(code) or CURRENCIES.get(code.rstrip("s"), "")
+
+
+def _span(number: float, groups: Mapping[str, str], start: int, end: int) -> Amount:
+    """The amount of a span of time; working days are units of their own."""
+    unit_word = groups["u"].lower()
+    unit, factor = SPANS.get(unit_word) or SPANS_ELSEWHERE[unit_word]
+    adjective = (groups.get("a") or "").strip().lower()
+    if adjective in ("business", "working"):
+        unit, adjective = f"working {unit}", ""
+    noun = "" if adjective in ("calendar", "full", "more") else adjective
+    return Amount(AmountKind.SPAN, unit, (number * factor,), start, end, noun=noun)
 
 
 def _measure(number: float, groups: dict[str, str | None], start: int, end: int) -> Amount:

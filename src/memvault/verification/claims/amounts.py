@@ -48,15 +48,7 @@ def equal_amounts(first: Amount, second: Amount) -> bool | None:
     """Whether two values are equal; None if that is uncertain or they cannot be compared."""
     if first.kind is AmountKind.DATE and second.kind is AmountKind.DATE:
         return _equal_dates(first.parts, second.parts)
-    money = {AmountKind.MONEY, AmountKind.NUMBER}
-    if first.kind is not second.kind and not {first.kind, second.kind} <= money:
-        return None
-    if first.unit != second.unit and first.unit and second.unit:
-        return None
-    same_kind = first.kind is second.kind
-    if same_kind and first.kind is not AmountKind.MONEY and first.unit != second.unit:
-        return None
-    if first.per != second.per:
+    if first.per != second.per or not _have_same_unit(first, second):
         return None
     if first.kind is AmountKind.VERSION:
         shorter = min(len(first.parts), len(second.parts))
@@ -69,6 +61,14 @@ def equal_amounts(first: Amount, second: Amount) -> bool | None:
         return None if rough else True
     close = abs(number - other) <= _ROUGHLY * max(abs(number), abs(other))
     return None if rough and close else False
+
+
+def _have_same_unit(first: Amount, second: Amount) -> bool:
+    """Whether two values are of one kind and unit; a sum of money may lack its currency."""
+    kinds, units = {first.kind, second.kind}, {first.unit, second.unit}
+    if not kinds <= {AmountKind.MONEY, AmountKind.NUMBER}:
+        return len(kinds) == len(units) == 1
+    return len(units) == 1 or ("" in units and AmountKind.MONEY in kinds)
 
 
 def _equal_dates(first: tuple[float | None, ...], second: tuple[float | None, ...]) -> bool | None:

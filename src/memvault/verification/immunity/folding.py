@@ -40,7 +40,10 @@ _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]
 
 @dataclass(frozen=True, slots=True)
 class Folded:
-    """Folded text; `places[i]` is the original offset of `text[i]`, None if no offset changed."""
+    """Folded text; `places[i]` is the original offset of `text[i]`.
+
+    `places` is None if no offset changed.
+    """
 
     text: str
     places: list[int] | None
