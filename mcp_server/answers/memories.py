@@ -101,6 +101,14 @@ class EmbeddedShape(Shape):
     text: str
 
 
+class AddedShape(Shape):
+    """What others wrote into the person's note, next to ``content``."""
+
+    path: str
+    lines: Lines
+    text: str
+
+
 class NodeShape(Named):
     """``content`` is the passage that answers, ``lines`` its [first, last] line; ``heading`` is
     above it, unless that is the title."""
@@ -111,6 +119,7 @@ class NodeShape(Named):
     heading: str | None = optional()
     lines: Lines | None = optional()
     content: str | None = optional()
+    added_by_others: Filled[list[AddedShape]] = optional()
     embedded: list[EmbeddedShape] | None = optional()
     newer_claims: Filled[list[NewerShape]] = optional()
     relevance_score: Rounded = read_from("relevance")
@@ -356,6 +365,10 @@ def _node(hit: Hit, excerpt: Excerpt, state: MemoryState) -> NodeShape:
         heading=None if hit.withheld else _heading(hit, excerpt),
         lines=list(excerpt.lines),
         content=None if hit.withheld else excerpt.text,
+        added_by_others=[
+            AddedShape(path=hit.path, lines=list(addition.lines), text=addition.text)
+            for addition in ([] if hit.gated else excerpt.additions)
+        ],
         confidence_interval=_interval(hit),
         verified=is_verified(hit, excerpt.lines),
         origin=OriginKind.PERSON
