@@ -123,7 +123,7 @@ class OperationTools(Tools):
             reversal_hash=done.change.reversal_hash if done.change else None,
             contradicts=[ContradictedShape.of(memory) for memory in contradicted] or None,
             notice=notice or hint,
-            pulse=self._box.meter.of_vault(),
+            pulse=self._box.meter.of([node_id]),
             **fields,
         )
 
