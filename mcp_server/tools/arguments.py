@@ -46,7 +46,9 @@ Importance = Annotated[
 Query = Annotated[
     str,
     StringConstraints(strip_whitespace=True),
-    Field(min_length=1, max_length=4096, description="A question or keywords, in plain language."),
+    Field(
+        min_length=1, max_length=4096, description="A whole question in plain words, or keywords."
+    ),
 ]
 TopK = Annotated[int, Field(ge=1, le=100, description="Maximum number of results.")]
 MaxResults = Annotated[
@@ -80,7 +82,7 @@ Narrowing = Annotated[
 ]
 RequestedMode = Annotated[
     Literal["auto", "planning", "execution", "default"],
-    Field(description="planning: many, varied. execution: few, certain."),
+    Field(description="planning: varied ideas. execution: few, certain."),
 ]
 MemoryId = Annotated[str, Field(min_length=1, max_length=64, description="A memory's id.")]
 PreferenceKey = Annotated[

@@ -62,8 +62,8 @@ class ForgettingTools(Tools):
     ) -> ForgottenAnswer:
         """Move a note to the trash, or hide a concept that has no note of its own.
 
-        Only if the person wants it gone. restore_concept brings it back within 30 days. What the
-        person wrote or changed stays until they agree on the Curate page.
+        Only if the person wants it gone. restore_concept brings it back within 30 days. A note
+        that the person wrote in stays until they agree on the Curate page.
         """
         self._box.touch(session_id)
         why = why_of(rationale, reason)

@@ -86,10 +86,9 @@ class OperationTools(Tools):
         preview: Preview = False,
         session_id: SessionId = None,
     ) -> EditedAnswer:
-        """Change part of a note; the rest keeps its bytes. Correct a memory so, instead of storing
-        a second one.
+        """Change part of a note; the rest keeps its bytes.
 
-        It is refused, with what is there now, if the section or text does not match.
+        Correct a memory so, instead of storing a second one.
         """
         self._box.touch(session_id)
         edit = NoteEdit(operation, content, section, find, property)

@@ -132,11 +132,11 @@ Modality = Annotated[
 ]
 RequestedLifecycle = Annotated[
     Lifecycle | None,
-    Field(description="ephemeral: of this session only; permanent: only if the person asked."),
+    Field(description="ephemeral: fades; permanent: only if the person asked."),
 ]
 Kind = Annotated[
     str | None,
-    Field(max_length=100, description="fact, decision, person, event, idea, …"),
+    Field(max_length=100, description="fact, decision, person, event, idea, …; a session fades."),
 ]
 Links = Annotated[list[str] | None, Field(description="Related notes, by title, path or id.")]
 
