@@ -47,7 +47,7 @@ Query = Annotated[
     str,
     StringConstraints(strip_whitespace=True),
     Field(
-        min_length=1, max_length=4096, description="A whole question in plain words, or keywords."
+        min_length=1, max_length=4096, description="A question or keywords, in plain language."
     ),
 ]
 TopK = Annotated[int, Field(ge=1, le=100, description="Maximum number of results.")]
