@@ -46,9 +46,7 @@ Importance = Annotated[
 Query = Annotated[
     str,
     StringConstraints(strip_whitespace=True),
-    Field(
-        min_length=1, max_length=4096, description="A question or keywords, in plain language."
-    ),
+    Field(min_length=1, max_length=4096, description="A question or keywords, in plain language."),
 ]
 TopK = Annotated[int, Field(ge=1, le=100, description="Maximum number of results.")]
 MaxResults = Annotated[

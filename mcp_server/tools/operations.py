@@ -37,7 +37,7 @@ from memvault.curation.operations.properties import PropertyChange
 from memvault.curation.proposals import ProposalKind
 from memvault.model.change import TaskAction
 from memvault.model.errors import InvalidParams
-from memvault.model.memory import MAX_CONTENT_CHARS, Lifecycle, checked_importance
+from memvault.model.memory import MAX_CONTENT_CHARS, Lifecycle, Memory, checked_importance
 
 Delta = Annotated[
     float | None, Field(ge=-1.0, le=1.0, description="How much to add; the sum stays in [0, 1].")
@@ -67,6 +67,12 @@ Sources = Annotated[
     list[TargetName],
     Field(min_length=2, max_length=100, description="Memories to merge; may include the target."),
 ]
+
+REFRAMED = (
+    "The person's sentences next to what you replaced now count as your claims, since it may "
+    "change their meaning; on sensitive questions they are withheld. To keep them the person's: "
+    "undo_change, then append what is new."
+)
 
 
 class OperationTools(Tools):
@@ -114,6 +120,8 @@ class OperationTools(Tools):
             "edit_memory", target=node_id, operation=operation, content=content, property=property
         )
         notice = self._box.propose(done.approval, call, why, preview=preview)
+        if done.change and edited and self._is_newly_reframed(edited):
+            hint = " ".join(filter(None, (REFRAMED, hint)))
         fields = {"after": done.result.before} if done.approval and not preview else {}
         return EditedAnswer.of(
             done.result,
@@ -317,6 +325,15 @@ class OperationTools(Tools):
             notice=f"Recorded as your claim, not as the person's word: it waits for them as "
             f"“{kind}” on the Curate page. Nothing is changed until they agree.",
             pulse=self._box.meter.of_vault(),
+        )
+
+    def _is_newly_reframed(self, before: Memory) -> bool:
+        """Whether an edit took sentences of the person's out of their frame."""
+        memory = self._box.container.live.catalogue.by_id(before.id)
+        return (
+            memory is not None
+            and memory.provenance.has_reframed
+            and not before.provenance.has_reframed
         )
 
     def _answer(

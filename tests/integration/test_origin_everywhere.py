@@ -250,6 +250,21 @@ def test_what_a_client_added_to_the_persons_list_is_shown_next_to_it_with_its_wr
     assert "added_by_others" not in gated
 
 
+def test_an_edit_says_if_the_persons_sentences_next_to_it_no_longer_count_as_theirs(
+    call: Caller, container: Container
+) -> None:
+    for name, find, is_said in (("Ash", "It costs nine.", True), ("Oak", "nine", False)):
+        text = f"The {name} hut has no nuts in its kitchen. It costs nine.\n"
+        (container.vault.root / f"{name} hut.md").write_text(text)
+        container.indexing.index_written([f"{name} hut.md"])
+        edit = {"target": f"{name} hut", "operation": "replace_text", "find": find,
+                "content": "One pays ten." if is_said else "ten", "rationale": WHY}  # fmt: skip
+        assert "notice" not in call("edit_memory", **edit, preview=True)
+        notice = call("edit_memory", **edit).get("notice", "")
+        assert ("sentences next to what you replaced" in notice) is is_said
+        assert ("undo_change, then append" in notice) is is_said
+
+
 @pytest.mark.parametrize("own", ["", "# Yew\n\nThe Yew hut has a stove.\n"])
 def test_a_client_is_the_writer_of_its_note_that_the_person_merged_into_theirs(
     call: Caller, container: Container, own: str
