@@ -61,9 +61,9 @@ def withheld_notice(topic: str | None, query: str, hits: Sequence[Hit]) -> str |
     if further_count > 0:
         items.append(f"{further_count} more")
     return (
-        f"Withheld, whatever it says, since the question is on a {topic} matter and an AI client "
-        f"or an import wrote it, or changed what is next to it: {_enumeration(items)}. If the "
-        "answer may be in it, call recall_memory with allow_unverified=true and say that it is "
+        f"Withheld: {_enumeration(items)}. The question is on a {topic} matter, and an AI client "
+        "or an import wrote this, whatever it says, or changed what is next to it. If the answer "
+        "may be in it, call recall_memory with allow_unverified=true and say that it is "
         "unverified; the person verifies it on the Curate page or with verified: true in the note."
     )
 
