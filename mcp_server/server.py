@@ -69,7 +69,7 @@ conversation and is shared by all their AI assistants.
 
 Before you answer anything about the person, their work, people, projects, decisions or wishes, \
 call recall_memory. Use graph_query when the answer goes from note to note ("who leads the project \
-that ..."), inject_context to ground a longer task, get_memory to read a whole note, and \
+that ..."), inject_context to prepare a longer answer, get_memory to read a whole note, and \
 get_preference before you choose a language, style or format.
 
 When something is decided, when you learn a lasting fact about the person, or when they ask you to \
@@ -84,10 +84,10 @@ person's own word; client, import, web and memvault are claims, true only where 
 true. Say so when you rely on a claim.
 
 Cite the title, path and lines of what you rely on. If no result answers, say so; do not guess. \
-pulse.suggested_action is a hint: clarify means the notes disagree or have little in common, so \
-ask the person; explore means little is known, so ask or search more widely; curate means that \
-tasks wait for the person (get_memetic_status); consolidate means that notes repeat each other, \
-which the person can merge; the name of a tool means call it; ready means go on."""
+pulse.suggested_action is a hint: clarify (the notes disagree or have little in common: ask the \
+person only if that leaves the answer open), explore (little is known: search more widely), curate \
+(tasks wait for the person: get_memetic_status), consolidate (notes repeat each other), a tool's \
+name (call it), ready."""
 
 GROUPS = (
     RecallTools,

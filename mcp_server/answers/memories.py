@@ -36,6 +36,7 @@ from memvault.model.search import EntailmentCone, Hit, Insights, Mode, Verbosity
 from memvault.model.verification import Status, Verification
 from memvault.reasoning.bayes.source_weights import wilson
 from memvault.search.excerpt import Excerpt
+from memvault.text.relations import MENTIONS
 from memvault.verification.labels import hidden_labels
 
 FADED = "Only its summary or keys are left; `memvault reconstruct` brings back the full text."
@@ -101,9 +102,18 @@ class EmbeddedShape(Shape):
     text: str
 
 
+class AddedShape(Shape):
+    """What others wrote into the person's note, next to ``content``."""
+
+    path: str
+    lines: Lines
+    text: str
+
+
 class NodeShape(Named):
     """``content`` is the passage that answers, ``lines`` its [first, last] line; ``heading`` is
-    above it, unless that is the title."""
+    above it, unless that is the title. ``date``, when it happened, is left out if ``created_at``
+    is the same."""
 
     id: str = read_from("memory.id")
     title: str
@@ -111,6 +121,7 @@ class NodeShape(Named):
     heading: str | None = optional()
     lines: Lines | None = optional()
     content: str | None = optional()
+    added_by_others: Filled[list[AddedShape]] = optional()
     embedded: list[EmbeddedShape] | None = optional()
     newer_claims: Filled[list[NewerShape]] = optional()
     relevance_score: Rounded = read_from("relevance")
@@ -277,6 +288,13 @@ def bare_node(hit: Hit) -> NodeShape:
     )
 
 
+def without_mentions(node: NodeShape) -> NodeShape:
+    """The memory without hops that state no relation: that a note has a name is in its text."""
+    if any(hop.relation != MENTIONS for hop in node.hops or ()):
+        return node
+    return node.model_copy(update={"hops": None})
+
+
 def excerpt_limits(count: int, level: VerbosityLevel) -> list[int]:
     """Bytes of text for each of ``count`` memories, best first."""
     if level is VerbosityLevel.FULL_INSIGHTS:
@@ -351,11 +369,15 @@ def _node(hit: Hit, excerpt: Excerpt, state: MemoryState) -> NodeShape:
         hit = replace(
             hit, own_only=True, verification=check if check.by_person else check.of_own_part()
         )
-    return NodeShape.of(
+    node = NodeShape.of(
         hit,
         heading=None if hit.withheld else _heading(hit, excerpt),
         lines=list(excerpt.lines),
         content=None if hit.withheld else excerpt.text,
+        added_by_others=[
+            AddedShape(path=hit.path, lines=list(addition.lines), text=addition.text)
+            for addition in ([] if hit.gated else excerpt.additions)
+        ],
         confidence_interval=_interval(hit),
         verified=is_verified(hit, excerpt.lines),
         origin=OriginKind.PERSON
@@ -366,3 +388,4 @@ def _node(hit: Hit, excerpt: Excerpt, state: MemoryState) -> NodeShape:
         hops=None if hit.withheld else hit.hops,
         state=state,
     ).model_copy(update=hidden_labels(hit))
+    return node if node.date != node.created_at else node.model_copy(update={"date": None})

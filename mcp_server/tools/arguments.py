@@ -80,7 +80,7 @@ Narrowing = Annotated[
 ]
 RequestedMode = Annotated[
     Literal["auto", "planning", "execution", "default"],
-    Field(description="planning: many, varied. execution: few, certain."),
+    Field(description="planning: varied ideas. execution: few, certain."),
 ]
 MemoryId = Annotated[str, Field(min_length=1, max_length=64, description="A memory's id.")]
 PreferenceKey = Annotated[

@@ -38,7 +38,7 @@ MaxTokens = Annotated[
     Field(
         ge=100,
         le=8192,
-        description="Size of the context; 2048 for a thorough look.",
+        description="2048 for a thorough look; default: the best sentences only.",
     ),
 ]
 Priority = Annotated[
@@ -77,7 +77,7 @@ class ContextTools(Tools):
         project: InProject = None,
         summarise: Summarise = False,
     ) -> ContextAnswer | InputRequiredResult:
-        """Quote what many notes say to a question, as one text within a token budget.
+        """Quote what many notes say to a question, as one text of max_tokens.
 
         For a longer answer or task. [node_…] marks the note of each sentence; `sources` lists them.
         """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Annotated, Literal
 
 from fastmcp.tools import tool
@@ -22,9 +23,10 @@ from mcp_server.tools.arguments import (
 )
 from mcp_server.tools.toolbox import Tools, why_of
 from memvault.curation.changes.forgetting import USER_REQUESTED, check_permanent
+from memvault.curation.proposals import ProposalKind
 from memvault.curation.targets import Target
 from memvault.model.change import TaskAction
-from memvault.model.errors import InvalidParams
+from memvault.model.errors import InvalidParams, MemvaultError, NoteNotFound
 
 MAX_LINKS = 20  # notes that a preview lists
 
@@ -60,8 +62,8 @@ class ForgettingTools(Tools):
     ) -> ForgottenAnswer:
         """Move a note to the trash, or hide a concept that has no note of its own.
 
-        Only if the person wants it gone. restore_concept brings it back within 30 days. What the
-        person wrote or changed stays until they agree on the Curate page.
+        Only if the person wants it gone. restore_concept brings it back within 30 days. A note
+        that the person wrote in stays until they agree on the Curate page.
         """
         self._box.touch(session_id)
         why = why_of(rationale, reason)
@@ -108,7 +110,16 @@ class ForgettingTools(Tools):
         if (target is None) == (reversal_hash is None):
             raise InvalidParams("Provide exactly one of target or reversal_hash")
         container = self._box.container
-        done = container.actions.restore(target or reversal_hash or "", why_of(rationale))
+        try:
+            done = container.actions.restore(target or reversal_hash or "", why_of(rationale))
+        except NoteNotFound as error:
+            if target is None or not self._waits(target):
+                raise
+            raise NoteNotFound(
+                f"{target!r} is not forgotten: that still waits for the person, who can reject it "
+                "on the Curate page",
+                target=target,
+            ) from error
         assert done.change is not None
         tombstone, path = done.result.tombstone, done.result.path
         memory = container.live.catalogue.by_path(path) if path else None
@@ -122,6 +133,17 @@ class ForgettingTools(Tools):
             else None,
             pulse=self._box.meter.of_vault(),
         )
+
+    def _waits(self, target: str) -> bool:
+        """Whether the person still has to agree that this note is forgotten."""
+        container = self._box.container
+        with suppress(MemvaultError):
+            node_ids = container.actions.target(target).node_ids
+            return any(
+                proposal.kind is ProposalKind.FORGOTTEN and proposal.note_id in node_ids
+                for proposal in container.proposals.waiting()
+            )
+        return False
 
     def _preview_answer(
         self, concept: Target, notice: str | None, *, at_once: bool, preview: bool

@@ -38,7 +38,7 @@ from memvault.curation.operations.properties import PropertyChange
 from memvault.curation.proposals import ProposalKind
 from memvault.model.change import TaskAction
 from memvault.model.errors import InvalidParams
-from memvault.model.memory import MAX_CONTENT_CHARS, Lifecycle, checked_importance
+from memvault.model.memory import MAX_CONTENT_CHARS, Lifecycle, Memory, checked_importance
 
 Delta = Annotated[
     float | None, Field(ge=-1.0, le=1.0, description="How much to add; the sum stays in [0, 1].")
@@ -69,6 +69,12 @@ Sources = Annotated[
     Field(min_length=2, max_length=100, description="Memories to merge; may include the target."),
 ]
 
+REFRAMED = (
+    "The person's sentences next to what you replaced now count as your claims, since it may "
+    "change their meaning; on sensitive questions they are withheld. To keep them the person's: "
+    "undo_change, then append what is new."
+)
+
 
 class OperationTools(Tools):
     """Tools that change existing notes; every change can be undone."""
@@ -87,10 +93,9 @@ class OperationTools(Tools):
         preview: Preview = False,
         session_id: SessionId = None,
     ) -> EditedAnswer:
-        """Change part of a note; the rest keeps its bytes. Correct a memory so, instead of storing
-        a second one.
+        """Change part of a note; the rest keeps its bytes.
 
-        It is refused, with what is there now, if the section or text does not match.
+        Correct a memory so, instead of storing a second one.
         """
         self._box.touch(session_id)
         edit = NoteEdit(operation, content, section, find, property)
@@ -112,6 +117,8 @@ class OperationTools(Tools):
             "edit_memory", target=node_id, operation=operation, content=content, property=property
         )
         notice = self._box.propose(done.approval, call, why, preview=preview)
+        if done.change and edited and self._is_newly_reframed(edited):
+            hint = " ".join(filter(None, (REFRAMED, hint)))
         fields = {"after": done.result.before} if done.approval and not preview else {}
         return EditedAnswer.of(
             done.result,
@@ -120,7 +127,7 @@ class OperationTools(Tools):
             reversal_hash=done.change.reversal_hash if done.change else None,
             contradicts=[ContradictedShape.of(memory) for memory in contradicted] or None,
             notice=notice or hint,
-            pulse=self._box.meter.of_vault(),
+            pulse=self._box.meter.of([node_id]),
             **fields,
         )
 
@@ -314,6 +321,15 @@ class OperationTools(Tools):
             notice=f"Recorded as your claim, not as the person's word: it waits for them as "
             f"“{kind}” on the Curate page. Nothing is changed until they agree.",
             pulse=self._box.meter.of_vault(),
+        )
+
+    def _is_newly_reframed(self, before: Memory) -> bool:
+        """Whether an edit took sentences of the person's out of their frame."""
+        memory = self._box.container.live.catalogue.by_id(before.id)
+        return (
+            memory is not None
+            and memory.provenance.has_reframed
+            and not before.provenance.has_reframed
         )
 
     def _answer(

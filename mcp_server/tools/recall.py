@@ -22,6 +22,7 @@ from mcp_server.answers.memories import (
     RecallAnswer,
     SearchAnswer,
     is_verified,
+    without_mentions,
 )
 from mcp_server.tools.arguments import (
     CORE,
@@ -206,8 +207,10 @@ class RecallTools(Tools):
             allow_unverified=allow_unverified,
         )
         self._box.record_answer(session, query, result, scope)
+        nodes = self._box.presenter.nodes(result.hits, level, query, scope)
+        is_full = level is VerbosityLevel.FULL_INSIGHTS
         answer = RecallAnswer(
-            nodes=self._box.presenter.nodes(result.hits, level, query, scope),
+            nodes=nodes if is_full else [without_mentions(node) for node in nodes],
             mode=result.mode,
             notice=result.notice,
             pulse=self._box.pulse_of(result.hits, session),

@@ -46,6 +46,7 @@ from memvault.model.memory import (
     UTLState,
 )
 from memvault.model.note import LineRange
+from memvault.model.state import CognitivePulse
 from memvault.reasoning.critique import Contradiction
 from memvault.vault.session_lines import is_captured
 
@@ -64,7 +65,8 @@ class PreferenceTools(Tools):
     def get_preference(self, key: PreferenceKey) -> PreferenceAnswer:
         """Read one of the person's preferences by key; `value` is null if there is none.
 
-        Call this before you choose a language, style or format. Without a key, ask recall_memory.
+        Call this before you choose a language, style or format. All of them: recall_memory
+        "preferences".
         """
         store = self._box.container.live.stores.keyvalue
         preference = get_preference(store, key, self._is_persons)
@@ -74,7 +76,7 @@ class PreferenceTools(Tools):
             path=preference.path if preference else None,
             line=preference.line if preference else None,
             keys=[] if preference else preference_keys(store)[:MAX_KEYS],
-            pulse=self._box.meter.of_vault(),
+            pulse=self._pulse_of(preference.path if preference else ""),
         )
 
     def _is_persons(self, preference: Preference) -> bool:
@@ -98,8 +100,13 @@ class PreferenceTools(Tools):
             path=done.result.path,
             line=done.result.line,
             reversal_hash=done.change.reversal_hash if done.change else None,
-            pulse=self._box.meter.of_vault(),
+            pulse=self._pulse_of(done.result.path),
         )
+
+    def _pulse_of(self, path: str) -> CognitivePulse:
+        """The pulse of the note at a path; of the whole vault without one."""
+        memory = self._box.container.live.catalogue.by_path(path)
+        return self._box.meter.of([memory.id]) if memory else self._box.meter.of_vault()
 
 
 Content = Annotated[
@@ -126,11 +133,11 @@ Modality = Annotated[
 ]
 RequestedLifecycle = Annotated[
     Lifecycle | None,
-    Field(description="ephemeral: of this session only; permanent: only if the person asked."),
+    Field(description="ephemeral: fades; permanent: only if the person asked."),
 ]
 Kind = Annotated[
     str | None,
-    Field(max_length=100, description="fact, decision, person, event, idea, …"),
+    Field(max_length=100, description="fact, decision, person, event, idea, …; a session fades."),
 ]
 Links = Annotated[list[str] | None, Field(description="Related notes, by title, path or id.")]
 

@@ -95,6 +95,8 @@ def test_a_persons_note_stays_and_its_deletion_waits_for_the_person(
     assert (container.vault.root / "Will.md").read_text() == OWN
     (waiting,) = container.proposals.waiting()
     assert (waiting.kind, waiting.path, waiting.client) == ("forgotten", "Will.md", "eve")
+    error = call.error("restore_concept", target=will, rationale=WHY)
+    assert "still waits for the person" in error and "Curate" in error
     container.proposals.decide(waiting.key, Actor(kind="person"))
     assert container.proposals.waiting() == []
 

@@ -224,6 +224,47 @@ def test_a_sentence_that_a_client_changed_in_the_persons_note_says_so(
         assert "has a stove." in quoted and "has a stove. (written" not in quoted
 
 
+def test_what_a_client_added_to_the_persons_list_is_shown_next_to_it_with_its_writer(
+    call: Caller, container: Container
+) -> None:
+    own = "- [ ] paint the hut\n- [ ] call the roofer\n- [x] buy oil"
+    (container.vault.root / "To do.md").write_text(f"{own}\n")
+    container.indexing.index_written(["To do.md"])
+    for edit in (
+        {"operation": "append", "content": "- [ ] order the stove"},
+        {"operation": "replace_text", "find": "call the roofer", "content": "call the roofer at 8"},
+    ):
+        call("edit_memory", target="To do", rationale=WHY, **edit)
+    for tool, key in (("recall_memory", "nodes"), ("graph_query", "results")):
+        nodes = call(tool, query="Is it on the list to paint the hut?")[key]
+        (listed,) = (node for node in nodes if node["path"] == "To do.md")
+        assert listed["content"] == own.replace("- [ ] call the roofer\n", "")
+        assert listed["verified"] and listed["origin"] == "person"
+        assert listed["added_by_others"] == [
+            {"path": "To do.md", "lines": [line, line], "text": f"- [ ] {text}",
+             "origin": "client", "written_by": "eve", "verified": False}
+            for line, text in ((2, "call the roofer at 8"), (4, "order the stove"))
+        ]  # fmt: skip
+    asked = {"query": "Is it on the list to paint the hut with my medicine?"}
+    (gated,) = (n for n in call("recall_memory", **asked)["nodes"] if n["path"] == "To do.md")
+    assert "added_by_others" not in gated
+
+
+def test_an_edit_says_if_the_persons_sentences_next_to_it_no_longer_count_as_theirs(
+    call: Caller, container: Container
+) -> None:
+    for name, find, is_said in (("Ash", "It costs nine.", True), ("Oak", "nine", False)):
+        text = f"The {name} hut has no nuts in its kitchen. It costs nine.\n"
+        (container.vault.root / f"{name} hut.md").write_text(text)
+        container.indexing.index_written([f"{name} hut.md"])
+        edit = {"target": f"{name} hut", "operation": "replace_text", "find": find,
+                "content": "One pays ten." if is_said else "ten", "rationale": WHY}  # fmt: skip
+        assert "notice" not in call("edit_memory", **edit, preview=True)
+        notice = call("edit_memory", **edit).get("notice", "")
+        assert ("sentences next to what you replaced" in notice) is is_said
+        assert ("undo_change, then append" in notice) is is_said
+
+
 @pytest.mark.parametrize("own", ["", "# Yew\n\nThe Yew hut has a stove.\n"])
 def test_a_client_is_the_writer_of_its_note_that_the_person_merged_into_theirs(
     call: Caller, container: Container, own: str

@@ -220,6 +220,32 @@ def test_graph_query_shows_the_hops_to_each_result(reader):
     assert hops[-1]["path"] == "permanent/Mira Sand.md"
 
 
+def test_recall_memory_leaves_out_hops_that_only_say_that_a_note_has_a_name(writer):
+    texts = {"Odd Berg.md": "Odd Berg sells barges.", "Barge.md": "We met Odd Berg on the barge.",
+             "Tug.md": "Skipper: [[Odd Berg]]"}  # fmt: skip
+    for path, text in texts.items():
+        (writer.container.vault.root / path).write_text(f"{text}\n")
+    writer.container.indexing.index_written(list(texts))
+
+    def relations(level):
+        question = {"query": "Who is Odd Berg of the barge and the tug?", "top_k": 100}
+        nodes = writer.ok("recall_memory", verbosity_level=level, **question)["nodes"]
+        return [{hop["relation"] for hop in node.get("hops", [])} for node in nodes]
+
+    assert {"mentions"} in relations(2) and {"mentions"} not in relations(1)
+    assert {"Skipper"} in relations(1)
+
+
+def test_the_day_of_a_memory_is_shown_once(writer):
+    for day, created in (("2026-03-01", ""), ("2026-03-02", "created: 2026-03-04\n")):
+        path = writer.container.vault.root / f"Tide {day}.md"
+        path.write_text(f"---\n{created}date: {day}\n---\nThe tide of {day} was high.\n")
+        writer.container.indexing.index_written([path.name])
+    nodes = writer.ok("recall_memory", query="the high tides of March 2026")["nodes"]
+    days = {node["title"]: node.get("date", "")[:10] for node in nodes}
+    assert days["Tide 2026-03-01"] == "" and days["Tide 2026-03-02"] == "2026-03-02"
+
+
 def test_graph_query_follows_at_most_max_hops_relations(reader):
     answer = reader.ok("graph_query", query="Kelp census", max_hops=1, top_k=100)
     assert all(len(node.get("hops", [])) <= 1 for node in answer["results"])

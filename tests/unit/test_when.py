@@ -572,6 +572,16 @@ def test_what_happened_since_a_day_or_in_this_week_is_nothing_that_is_to_come() 
         assert [memory.title for memory in of_it] == ["yesterday"], question
 
 
+def test_a_question_for_plans_with_their_dates_asks_for_nothing_but_a_time() -> None:
+    for question in ("What is the plan for December, with dates?", "What dates do I have in May?"):
+        asked = QuestionTime.read(question, NOW)
+        assert asked is not None
+        assert asked.only_time
+    concert = QuestionTime.read("What is the date of the concert in December?", NOW)
+    assert concert is not None
+    assert not concert.only_time
+
+
 @pytest.mark.parametrize("part", ["morning", "afternoon", "evening", "night"])
 def test_a_question_for_a_part_of_a_day_asks_for_nothing_but_a_time(part: str) -> None:
     asked = QuestionTime.read(f"What do I have tomorrow {part}?", NOW)

@@ -12,6 +12,7 @@ import numpy as np
 from memvault.model.memory import Memory
 from memvault.model.note import LineRange
 from memvault.model.search import Hit
+from memvault.search.additions import Addition, additions
 from memvault.search.context.outline import Code, Floats, Outline, Outlines, Statement
 from memvault.search.context.properties import (
     PropertyChooser,
@@ -29,6 +30,7 @@ from memvault.text.encoders.embedding import Embedder
 
 CUT = "…"
 _ByQuestion = Sequence[Floats]  # the scores of the sentences, (n,), for each question
+_ADDED_DIVISOR = 2  # half as much as the excerpt, at most, is for what others added next to it
 UNNAMED_DIVISOR = 4  # a quarter of an excerpt at most is for properties that nobody asked for
 READ_WHOLE = 10  # notes whose every sentence is compared; of later ones only the passage found
 _MAX_LENGTH_FACTOR = 2  # times the limit: a sentence longer than that is cut at a word
@@ -47,12 +49,14 @@ _NOT_SHOWN = 2.0  # more than any score; taken off those of sentences that are n
 class Excerpt(NamedTuple):
     """``heading`` is the path of headings above its best sentence, joined by `` > ``; ``lines`` are
     the note's lines that contain it, from line 1 if it begins with properties. ``own_only`` is
-    whether it is the person's own part of a note that others wrote in, too."""
+    whether it is the person's own part of a note that others wrote in, too; ``additions`` are then
+    what others wrote next to it."""
 
     text: str
     heading: str
     lines: LineRange
     own_only: bool = False
+    additions: tuple[Addition, ...] = ()
 
 
 class Excerpts:
@@ -169,7 +173,8 @@ def _with_properties(properties: Sequence[str], excerpt: Excerpt) -> Excerpt:
     if not properties:
         return excerpt
     text = "\n".join([*properties, excerpt.text]).rstrip()
-    return Excerpt(text, excerpt.heading, LineRange(1, excerpt.lines.last))
+    lines = LineRange(1, excerpt.lines.last)
+    return Excerpt(text, excerpt.heading, lines, additions=excerpt.additions)
 
 
 def _with_code(question: str, scores: Scores, outline: Outline) -> Floats:
@@ -203,7 +208,7 @@ def _with_days(
 def _excerpt(memory: Memory, outline: Outline, scores: _ByQuestion, limit: int) -> Excerpt:
     """The best sentences of a note; ``scores`` are those of its sentences for each question."""
     provenance, of_others = memory.provenance, outline.written_by_others(memory)
-    outline = outline.of_best_author(memory, scores)
+    whole, outline = outline, outline.of_best_author(memory, scores)
     statements, sizes = outline.statements, outline.layout.byte_counts.tolist()
     chosen = _best_places(outline, scores, limit)
     room = limit - sum(sizes[place] for place in chosen)
@@ -228,7 +233,13 @@ def _excerpt(memory: Memory, outline: Outline, scores: _ByQuestion, limit: int) 
         provenance.of_lines(block.lines).is_person for block in code
     )
     own_only = provenance.is_mixed and not has_foreign
-    return Excerpt(text, " > ".join(best_sentence.heading), LineRange(first, last), own_only)
+    return Excerpt(
+        text,
+        " > ".join(best_sentence.heading),
+        LineRange(first, last),
+        own_only,
+        additions(whole, outline, chosen, limit // _ADDED_DIVISOR),
+    )
 
 
 def _worth(outline: Outline, scores: Floats) -> Floats:

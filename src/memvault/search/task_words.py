@@ -9,7 +9,8 @@ from memvault.search.question_languages import UNSPACED, languages_of
 from memvault.text.words import composed, without_accents
 
 _TO_DO = re.compile(
-    r"\b(?:(?:to|need|must|should)[- ](?:i )?dos?|to get done|need to|todos?|tasks?|overdue|"
+    r"\b(?:(?:to|need|must|should)[- ](?:i )?dos?|to get done|need to|needs? doing|"
+    r"needs to be done|todos?|tasks?|overdue|"
     r"what(?:['’]?s| is| remains)? (?:still open|(?:still )?(?:outstanding|pending|unfinished)))\b",
     re.I,
 )
@@ -36,7 +37,7 @@ _LIST = re.compile(r"\bto-?do[- ]?list|\bto-dos\b", re.I)  # as other languages 
 # Questions about finished tasks or tasks in general: "How do I add a task?", "What is a task?"
 _NO_LIST = re.compile(
     r"^\W*(?:how|why|where|can|could|does|do|is|what (?:is|are) (?:an? )?tasks?\b)|"
-    r"\b(?:did|done|finished|completed|closed|ticked)\b",
+    r"\b(?:did|(?<!be )done|finished|completed|closed|ticked)\b",
     re.I,
 )
 # Words of other languages for tasks and their states, which passages have in English.

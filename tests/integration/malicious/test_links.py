@@ -44,6 +44,25 @@ def test_a_clients_relation_in_the_persons_note_takes_neither_its_mark_nor_its_p
     assert "(superseded by" not in context.partition(fact)[0].rpartition("\n\n")[2]
 
 
+def test_the_title_of_what_replaces_the_persons_note_does_not_take_its_place_in_the_answer(
+    call: Caller, container: Container
+) -> None:
+    fact = "We decided on lime wash at 12 euros, and on oak for the door"
+    write(container, "Paint.md", f"{fact}.\n")
+    title = "Lime wash for the walls is 10 euros now"
+    call("store_memory", title=title, content="The lime wash is 10 euros.", rationale=WHY)
+    call("edit_memory", target="Paint", operation="append", content=f"Superseded by: [[{title}]]",
+         rationale=WHY)  # fmt: skip
+    container.indexing.settle()
+    found = call("recall_memory", "other", query="What is the lime wash for the walls now?")[
+        "nodes"
+    ]
+    (own,) = (node for node in found if node["path"] == "Paint.md")
+    assert own["content"] == f"{fact}." and own["verified"] and own["origin"] == "person"
+    assert own["verification"]["contradicted_by"][0]["written_by"] == "eve"
+    assert "added_by_others" not in own
+
+
 def test_a_clients_supersession_waits_for_the_person_and_then_counts(
     call: Caller, container: Container
 ) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from memvault.model.months import NAMED_MONTHS
 from memvault.model.search import Hit
 from memvault.search.property_text import shown_value, words_of_key
 from memvault.search.question_languages import is_function_word_in
@@ -23,13 +24,16 @@ from memvault.verification.claims.clause_words import FORMER, HEDGED, NEGATED, U
 def still_stated(sentence: str, hit: Hit) -> str | None:
     """The sentence or property of a memory that states a former value of a sentence, or None.
 
-    The sentence must share another word with that statement or with the memory's title.
+    The sentence must share another word, which is no month, with that statement or with the
+    memory's title.
     """
     for replacement in replacements(sentence, FORMER_VALUES):
         former = replacement.old.strip()
         others = f" {sentence[: replacement.start]} {sentence[replacement.end :]} ".lower()
         words = letter_runs(UPDATES.sub(" ", others))
-        subject = stems_among(w for w in words if not is_function_word_in(sentence, w))
+        subject = stems_among(
+            w for w in words if w not in NAMED_MONTHS and not is_function_word_in(sentence, w)
+        )
         titles = stems_of(f"{hit.memory.title} {hit.heading}".lower())
         for text in _statements(hit):
             if subject & (titles | stems_of(text.lower())) and _states(text, former):

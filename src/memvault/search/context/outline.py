@@ -19,6 +19,7 @@ import numpy.typing as npt
 from cachetools import LRUCache
 
 from memvault.model.errors import NoteNotFound, StorageError, StoreUnavailable
+from memvault.model.graph import contradicts
 from memvault.model.memory import Memory
 from memvault.model.note import CodeBlock, LineRange
 from memvault.model.search import FIRST_LINE, Hit
@@ -137,7 +138,11 @@ class Outline:
         of_others = self.written_by_others(memory)
         if not of_others:
             return self
-        shown = [place for place, statement in enumerate(self.statements) if statement.shown]
+        shown = [
+            place
+            for place, statement in enumerate(self.statements)
+            if statement.shown and not (place in of_others and states_conflict(statement.text))
+        ]
         for question_scores in scores:
             best_of_person = max(
                 (question_scores[place] for place in shown if place not in of_others), default=0.0
@@ -308,6 +313,12 @@ def _outline(
     code = tuple(piece for piece in pieces if not _is_mere_query(piece, statements))
     tokens = sum(text.shown_tokens) + sum(piece.tokens for piece in code)
     return Outline(statements, code, vectors, bare, tokens)
+
+
+def states_conflict(text: str) -> bool:
+    """Whether a sentence does nothing but name a note that replaces or contradicts its own."""
+    label, colon, _ = text.partition(":")
+    return bool(colon) and contradicts(label)
 
 
 def _is_mere_query(code: Code, statements: Sequence[Statement]) -> bool:

@@ -35,10 +35,10 @@ _ANYTHING_WORDS = (
 ANYTHING = STOP_WORDS | frozenset(_ANYTHING_WORDS.split())
 # Words of questions that ask only for a future time: "Which appointments do I have tomorrow?"
 _PLAN_WORDS = (
-    "agenda ahead appointment appointments calendar deadline deadlines dos due event events "
-    "meeting meetings need open overdue plan planned plans reminder reminders schedule scheduled s "
-    "todo todos upcoming still supposed left remain remains remaining outstanding pending "
-    "unfinished"
+    "agenda ahead appointment appointments calendar date dates deadline deadlines dos due event "
+    "events meeting meetings need needs open overdue plan planned plans reminder reminders "
+    "schedule scheduled s todo todos upcoming still supposed left remain remains remaining "
+    "outstanding pending unfinished"
 )
 _PLANS = ANYTHING | frozenset(_PLAN_WORDS.split())
 
