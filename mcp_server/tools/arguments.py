@@ -111,6 +111,9 @@ TargetName = Annotated[
 
 
 _TEXT_LIMITS = frozenset({"minLength", "minItems", "title", "format"})
+# Of all answers. Names of fields would cost tokens, and errors have others: clients made with the
+# TypeScript SDK check these, too, and would show the person a mismatch instead of the error.
+ANSWER = {"type": "object"}
 _LIMITED = frozenset({"rationale", "content"})  # texts outside their limits are often tried there
 
 
@@ -170,11 +173,6 @@ def _converted(text: str, schema: Mapping[str, Any]) -> Any:
         if isinstance(value, (dict, list)):
             return value
     return [text] if "array" in kinds else text
-
-
-def lean_output(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """A schema that only names the required fields of an answer, to save tokens."""
-    return {"type": "object", "required": schema.get("required", [])}
 
 
 def _lean(schema: Mapping[str, Any], *, limited: bool = False) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+import jsonschema
 import pytest
 from fastmcp import Client
 
@@ -39,7 +40,7 @@ def test_clients_see_the_core_tools_with_schemas_and_annotations(reader):
     assert {each.name for each in tools} == READING | WRITING
     for each in tools:
         assert each.description and each.input_schema["additionalProperties"] is False
-        assert "pulse" in each.output_schema["required"]
+        assert each.output_schema["type"] == "object"
         assert each.annotations.open_world_hint is False
         assert each.annotations.read_only_hint is (each.name in READING)
     [prompt] = prompts
@@ -93,6 +94,20 @@ def test_the_full_set_has_the_core_tools_and_more(reader):
     tools, _ = listed(build_server(reader.container, tools="full"))
     assert {each.name for each in tools} > READING | WRITING
     assert not any("$ref" in each.model_dump_json() for each in tools)  # not all clients follow it
+
+
+def test_errors_fit_the_schemas_of_answers_as_typescript_clients_check(reader):
+    server = build_server(reader.container, tools="full")
+
+    async def errors() -> dict[str, Any]:
+        async with Client(server) as client:
+            names = [tool.name for tool in await client.list_tools()]
+            return {name: await client.call_tool_mcp(name, {"nonsense": 1}) for name in names}
+
+    schemas = {tool.name: tool.output_schema for tool in listed(server)[0]}
+    for name, result in asyncio.run(errors()).items():
+        assert result.is_error and result.structured_content["error"]["code"] == -32602
+        jsonschema.validate(result.structured_content, schemas[name])
 
 
 def test_an_unknown_project_is_an_error_that_lists_the_known_ones(reader):
