@@ -12,6 +12,7 @@ from urllib.parse import unquote
 import jsonschema
 import pytest
 from fastmcp import Client
+from mcp import MCPError
 
 from mcp_server.server import build_server
 from tests.integration.caller import Caller, listed
@@ -422,3 +423,20 @@ def test_the_context_prompt_brings_passages_with_their_places(reader):
 
     text = asyncio.run(run()).messages[0].content.text
     assert "projects/kelp/" in text and text.count("### ") == 3
+
+
+def test_a_field_that_a_client_left_empty_is_no_argument_of_the_prompt(reader):
+    async def run(**arguments: str):
+        async with Client(reader.server) as client:
+            return await client.get_prompt("context", arguments)
+
+    text = asyncio.run(run(topic="kelp", depth="")).messages[0].content.text
+    assert "projects/kelp/" in text
+    for arguments, reason in (
+        ({}, "The prompt needs a topic"),
+        ({"topic": " "}, "The prompt needs a topic"),
+        ({"topic": "kelp", "depth": "huge"}, "depth must be brief, standard or deep"),
+    ):
+        with pytest.raises(MCPError, match=reason) as caught:
+            asyncio.run(run(**arguments))
+        assert caught.value.code == -32602
