@@ -97,6 +97,32 @@ def test_the_full_set_has_the_core_tools_and_more(reader):
     assert not any("$ref" in each.model_dump_json() for each in tools)  # not all clients follow it
 
 
+def test_every_provider_of_models_accepts_the_schemas_of_arguments(reader):
+    """As Gemini, Vertex AI and OpenAI do: one tool that they refuse takes all others with it."""
+    known = {"type", "description", "default", "enum", "items", "properties", "required"}
+    known |= {"minimum", "maximum", "minLength", "maxLength", "maxProperties"}
+
+    def check(part: dict[str, Any], place: str) -> None:
+        if "anyOf" in part:
+            assert part.keys() == {"anyOf"}, place
+        else:
+            assert isinstance(part.get("type"), str), place
+            assert part.keys() <= known | {"additionalProperties"}, place
+            assert ("items" in part) == (part["type"] == "array"), place
+            assert "enum" not in part or part["type"] == "string", place
+        for name, each in part.get("properties", {}).items():
+            check(each, f"{place} {name}")
+        more = [part["items"]] if "items" in part else part.get("anyOf", [])
+        more += [part["additionalProperties"]] if part.get("additionalProperties") else []
+        for each in more:
+            check(each, f"{place} of")
+
+    for tool in listed(build_server(reader.container, tools="full"))[0]:
+        assert len(tool.name) <= 40 and len(tool.description) <= 1024  # clients prefix the name
+        assert tool.input_schema["type"] == "object" and "properties" in tool.input_schema
+        check(tool.input_schema, tool.name)
+
+
 def test_errors_fit_the_schemas_of_answers_as_typescript_clients_check(reader):
     server = build_server(reader.container, tools="full")
 
