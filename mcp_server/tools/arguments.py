@@ -151,6 +151,21 @@ def coerced(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str
     }
 
 
+def without_null(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments without null for those that may be left out: some clients give every
+    argument.
+
+    Args:
+        schema: the tool's input schema.
+    """
+    optional = _optional(schema)
+    return {
+        name: value
+        for name, value in arguments.items()
+        if value is not None or name not in optional
+    }
+
+
 def without_empty(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments without empty texts for those that may be left out: small models give every
     argument.
@@ -158,12 +173,16 @@ def without_empty(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> di
     Args:
         schema: the tool's input schema.
     """
-    optional = schema.get("properties", {}).keys() - {*schema.get("required", ())}
+    optional = _optional(schema)
     return {
         name: value
         for name, value in arguments.items()
         if name not in optional or not isinstance(value, str) or value.strip()
     }
+
+
+def _optional(schema: Mapping[str, Any]) -> set[str]:
+    return {*schema.get("properties", {})} - {*schema.get("required", ())}
 
 
 def _converted(text: str, schema: Mapping[str, Any]) -> Any:

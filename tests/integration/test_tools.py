@@ -213,6 +213,14 @@ def test_recall_keeps_to_its_filters(reader):
     assert reader.ok("recall_memory", query="kelp", filters={"type": "decision"}) == answer
 
 
+def test_arguments_and_filters_that_a_client_gives_empty_count_as_left_out(reader):
+    expected = reader.ok("recall_memory", query="kelp")["nodes"]
+    filters = {"types": [], "tags": [""], "created_after": "", "min_importance": None}
+    optional = {"mode": None, "top_k": None, "allow_unverified": None}
+    given = reader.ok("recall_memory", query="kelp", filters=filters, **optional)["nodes"]
+    assert [node["id"] for node in given] == [node["id"] for node in expected] != []
+
+
 def test_recall_can_ask_for_one_johari_quadrant(reader):
     everything = reader.ok("recall_memory", query="kelp", top_k=100)["nodes"]
     assert len({node["johari_quadrant"] for node in everything}) > 1
