@@ -4,14 +4,16 @@ No ``from __future__ import annotations`` here: FastMCP cannot read a prompt's a
 """
 
 import re
-from typing import Annotated, Literal
+from typing import Annotated
 
-from fastmcp.prompts import Prompt
+from fastmcp.prompts.function_prompt import FunctionPrompt
 from pydantic import Field
 
 from mcp_server.answers.memories import is_verified
 from mcp_server.answers.status import Behaviour
+from mcp_server.middleware.errors import AnsweringPrompt
 from mcp_server.tools.toolbox import Toolbox
+from memvault.model.errors import InvalidParams
 from memvault.model.search import Hit, Mode
 from memvault.model.unicode_forms import without_invisible, without_line_breaks
 from memvault.vault.lines import bare_lines
@@ -106,7 +108,6 @@ ANTIPATTERNS = [
 ]
 
 
-Depth = Literal["brief", "standard", "deep"]
 PASSAGES = {"brief": 3, "standard": 8, "deep": 20}
 
 
@@ -120,13 +121,14 @@ class Prompts:
         self,
         topic: Annotated[str, Field(description="What the conversation is about.")],
         depth: Annotated[
-            Depth, Field(description="How many notes: brief, standard or deep.")
+            str, Field(description="How many notes: brief, standard or deep.")
         ] = "standard",
     ) -> str:
         """Begin a conversation with what the notes say about a topic."""
-        result = self._box.container.live.searcher.search(
-            topic, mode=Mode.DEFAULT, top_k=PASSAGES[depth]
-        )
+        most = PASSAGES.get(depth.strip().casefold())
+        if most is None:
+            raise InvalidParams("depth must be brief, standard or deep")
+        result = self._box.container.live.searcher.search(topic, mode=Mode.DEFAULT, top_k=most)
         self._box.log_question(topic, result)
         hits = [hit for hit in result.hits if not hit.withheld]
         if not hits:
@@ -143,10 +145,10 @@ class Prompts:
         )
 
 
-def context_prompt(box: Toolbox) -> Prompt:
+def context_prompt(box: Toolbox) -> FunctionPrompt:
     """The prompt *What I know about…*, without the JSON schemas that FastMCP adds to the
     descriptions of arguments, which people read."""
-    made = Prompt.from_function(Prompts(box).context, title="What I know about…")
+    made = AnsweringPrompt.from_function(Prompts(box).context, title="What I know about…")
     arguments = [
         each.model_copy(update={"description": (each.description or "").partition("\n\n")[0]})
         for each in made.arguments or []

@@ -38,7 +38,7 @@ from mcp_server.resources.state import answering, resource_methods
 from mcp_server.resources.subscriptions import PulseUpdates
 from mcp_server.resources.visualize import VisualResources
 from mcp_server.runtime.running_requests import CountRequests
-from mcp_server.tools.arguments import lean_input, lean_output
+from mcp_server.tools.arguments import ANSWER, lean_input
 from mcp_server.tools.context import CitationTools, ContextTools
 from mcp_server.tools.dreams import DreamTools
 from mcp_server.tools.forgetting import ForgettingTools
@@ -229,11 +229,10 @@ def _with_lean_schemas(tool: AnsweringTool) -> AnsweringTool:
     FastMCP would resolve references for every list, and over HTTP the stateless protocol makes a
     list for every call: 40 ms.
     """
-    answer = tool.output_schema
     return tool.model_copy(
         update={
             "parameters": lean_input(tool.parameters),
-            "output_schema": None if answer is None else lean_output(answer),
+            "output_schema": ANSWER,
             "meta": {ONCE: True} if _recognises_repeated_calls(tool) else None,
         }
     )

@@ -12,8 +12,10 @@ from typing import Any
 from uuid import uuid4
 
 import mcp_types as mt
-from fastmcp.exceptions import DisabledError, NotFoundError, ResourceError
+from fastmcp.exceptions import DisabledError, NotFoundError, PromptError, ResourceError
 from fastmcp.exceptions import ValidationError as InvalidArguments
+from fastmcp.prompts import PromptResult
+from fastmcp.prompts.function_prompt import FunctionPrompt
 from fastmcp.resources import ResourceResult
 from fastmcp.server.middleware import Middleware
 from fastmcp.tools import ToolResult
@@ -24,7 +26,7 @@ from pydantic_core import ErrorDetails
 
 from mcp_server.answers.base import Shape
 from mcp_server.middleware import CallTool, ReadResource, ResourceRead, ToolCall
-from mcp_server.tools.arguments import coerced, without_empty
+from mcp_server.tools.arguments import coerced, without_empty, without_null
 from memvault.model.errors import InvalidParams, MemvaultError, StorageError, reason_of
 
 logger = logging.getLogger(__name__)
@@ -79,6 +81,7 @@ class AnsweringTool(FunctionTool):
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
         try:
+            arguments = without_null(arguments, self.parameters)
             if self.annotations is None or not self.annotations.destructive_hint:
                 arguments = without_empty(arguments, self.parameters)
             return await super().run(coerced(arguments, self.parameters))
@@ -100,6 +103,25 @@ class AnsweringTool(FunctionTool):
                     reference=reference,
                 )
             )
+
+
+class AnsweringPrompt(FunctionPrompt):
+    """A prompt whose errors name the argument to correct.
+
+    Empty arguments count as left out: clients send all fields of the form that they show.
+    """
+
+    async def render(self, arguments: dict[str, Any] | None = None) -> PromptResult:
+        given = {name: text for name, text in (arguments or {}).items() if str(text).strip()}
+        for argument in self.arguments or []:
+            if argument.required and argument.name not in given:
+                raise protocol_error(InvalidParams(f"The prompt needs a {argument.name}"))
+        try:
+            return await super().render(given)
+        except PromptError as error:
+            if isinstance(error.__cause__, MemvaultError):
+                raise protocol_error(error.__cause__) from error
+            raise
 
 
 class UnknownTools(Middleware):

@@ -30,16 +30,17 @@ TUNES = ToolAnnotations(
 )
 
 
-def _any_type(schema: dict[str, Any]) -> None:
-    """Drop the choice of types, which the description states in fewer tokens."""
-    schema.pop("anyOf", None)
+def _as_text(schema: dict[str, Any]) -> None:
+    """Describe a choice of types as text, which every model can give and the tool converts."""
+    del schema["anyOf"]
+    schema["type"] = "string"
 
 
 Importance = Annotated[
     float | str | None,
     Field(
         description="critical, high, medium (default), low, or 0 to 1.",
-        json_schema_extra=_any_type,
+        json_schema_extra=_as_text,
     ),
 ]
 
@@ -110,7 +111,11 @@ TargetName = Annotated[
 ]
 
 
-_TEXT_LIMITS = frozenset({"minLength", "minItems", "title", "format"})
+# Not in the schemas: the tool checks these limits. Gemini knows no `exclusiveMinimum`.
+_CHECKED = frozenset({"minLength", "minItems", "title", "format", "exclusiveMinimum"})
+# Of all answers. Names of fields would cost tokens, and errors have others: clients made with the
+# TypeScript SDK check these, too, and would show the person a mismatch instead of the error.
+ANSWER = {"type": "object"}
 _LIMITED = frozenset({"rationale", "content"})  # texts outside their limits are often tried there
 
 
@@ -119,7 +124,8 @@ def lean_input(schema: Mapping[str, Any]) -> dict[str, Any]:
 
     An optional argument has only its own type, without null, since it can be left out. Lengths
     are checked by the tool, whose error names them; ranges of numbers, choices and the lengths of
-    `_LIMITED` stay.
+    `_LIMITED` stay. Every part has a type, and `anyOf` no key next to it: providers of models
+    refuse all tools of a client for one whose schema does not (Vertex AI, for example).
     """
     described = dereference_refs(dict(schema))
     properties = {
@@ -145,6 +151,21 @@ def coerced(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str
     }
 
 
+def without_null(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments without null for those that may be left out: some clients give every
+    argument.
+
+    Args:
+        schema: the tool's input schema.
+    """
+    optional = _optional(schema)
+    return {
+        name: value
+        for name, value in arguments.items()
+        if value is not None or name not in optional
+    }
+
+
 def without_empty(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments without empty texts for those that may be left out: small models give every
     argument.
@@ -152,12 +173,16 @@ def without_empty(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> di
     Args:
         schema: the tool's input schema.
     """
-    optional = schema.get("properties", {}).keys() - {*schema.get("required", ())}
+    optional = _optional(schema)
     return {
         name: value
         for name, value in arguments.items()
         if name not in optional or not isinstance(value, str) or value.strip()
     }
+
+
+def _optional(schema: Mapping[str, Any]) -> set[str]:
+    return {*schema.get("properties", {})} - {*schema.get("required", ())}
 
 
 def _converted(text: str, schema: Mapping[str, Any]) -> Any:
@@ -172,11 +197,6 @@ def _converted(text: str, schema: Mapping[str, Any]) -> Any:
     return [text] if "array" in kinds else text
 
 
-def lean_output(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """A schema that only names the required fields of an answer, to save tokens."""
-    return {"type": "object", "required": schema.get("required", [])}
-
-
 def _lean(schema: Mapping[str, Any], *, limited: bool = False) -> dict[str, Any]:
     choices = [choice for choice in schema.get("anyOf", []) if choice.get("type") != "null"]
     merged = {key: value for key, value in schema.items() if key != "anyOf"}
@@ -185,11 +205,11 @@ def _lean(schema: Mapping[str, Any], *, limited: bool = False) -> dict[str, Any]
         if "enum" in merged and "description" not in schema:
             merged.pop("description", None)  # an enumeration's docstring, not about the argument
     elif choices:
-        merged["anyOf"] = [_lean(choice) for choice in choices]
+        return {"anyOf": [_lean(choice) for choice in choices]}
     lean = {
         key: value
         for key, value in merged.items()
-        if (key not in _TEXT_LIMITS or (limited and key == "minLength"))
+        if (key not in _CHECKED or (limited and key == "minLength"))
         and (key not in ("maxLength", "maxItems") or limited)
         and not (key == "default" and value is None)
     }
@@ -200,4 +220,6 @@ def _lean(schema: Mapping[str, Any], *, limited: bool = False) -> dict[str, Any]
         lean.pop("additionalProperties", None)
     if "items" in lean:
         lean["items"] = _lean(lean["items"])
+    if lean.get("additionalProperties") == {}:  # of any type
+        del lean["additionalProperties"]
     return lean

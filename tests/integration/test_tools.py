@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+import jsonschema
 import pytest
 from fastmcp import Client
+from mcp import MCPError
 
 from mcp_server.server import build_server
 from tests.integration.caller import Caller, listed
@@ -39,7 +41,7 @@ def test_clients_see_the_core_tools_with_schemas_and_annotations(reader):
     assert {each.name for each in tools} == READING | WRITING
     for each in tools:
         assert each.description and each.input_schema["additionalProperties"] is False
-        assert "pulse" in each.output_schema["required"]
+        assert each.output_schema["type"] == "object"
         assert each.annotations.open_world_hint is False
         assert each.annotations.read_only_hint is (each.name in READING)
     [prompt] = prompts
@@ -93,6 +95,46 @@ def test_the_full_set_has_the_core_tools_and_more(reader):
     tools, _ = listed(build_server(reader.container, tools="full"))
     assert {each.name for each in tools} > READING | WRITING
     assert not any("$ref" in each.model_dump_json() for each in tools)  # not all clients follow it
+
+
+def test_every_provider_of_models_accepts_the_schemas_of_arguments(reader):
+    """As Gemini, Vertex AI and OpenAI do: one tool that they refuse takes all others with it."""
+    known = {"type", "description", "default", "enum", "items", "properties", "required"}
+    known |= {"minimum", "maximum", "minLength", "maxLength", "maxProperties"}
+
+    def check(part: dict[str, Any], place: str) -> None:
+        if "anyOf" in part:
+            assert part.keys() == {"anyOf"}, place
+        else:
+            assert isinstance(part.get("type"), str), place
+            assert part.keys() <= known | {"additionalProperties"}, place
+            assert ("items" in part) == (part["type"] == "array"), place
+            assert "enum" not in part or part["type"] == "string", place
+        for name, each in part.get("properties", {}).items():
+            check(each, f"{place} {name}")
+        more = [part["items"]] if "items" in part else part.get("anyOf", [])
+        more += [part["additionalProperties"]] if part.get("additionalProperties") else []
+        for each in more:
+            check(each, f"{place} of")
+
+    for tool in listed(build_server(reader.container, tools="full"))[0]:
+        assert len(tool.name) <= 40 and len(tool.description) <= 1024  # clients prefix the name
+        assert tool.input_schema["type"] == "object" and "properties" in tool.input_schema
+        check(tool.input_schema, tool.name)
+
+
+def test_errors_fit_the_schemas_of_answers_as_typescript_clients_check(reader):
+    server = build_server(reader.container, tools="full")
+
+    async def errors() -> dict[str, Any]:
+        async with Client(server) as client:
+            names = [tool.name for tool in await client.list_tools()]
+            return {name: await client.call_tool_mcp(name, {"nonsense": 1}) for name in names}
+
+    schemas = {tool.name: tool.output_schema for tool in listed(server)[0]}
+    for name, result in asyncio.run(errors()).items():
+        assert result.is_error and result.structured_content["error"]["code"] == -32602
+        jsonschema.validate(result.structured_content, schemas[name])
 
 
 def test_an_unknown_project_is_an_error_that_lists_the_known_ones(reader):
@@ -169,6 +211,14 @@ def test_recall_keeps_to_its_filters(reader):
     answer = reader.ok("recall_memory", query="kelp", filters={"types": ["decision"]})
     assert {node["type"] for node in answer["nodes"]} == {"decision"}
     assert reader.ok("recall_memory", query="kelp", filters={"type": "decision"}) == answer
+
+
+def test_arguments_and_filters_that_a_client_gives_empty_count_as_left_out(reader):
+    expected = reader.ok("recall_memory", query="kelp")["nodes"]
+    filters = {"types": [], "tags": [""], "created_after": "", "min_importance": None}
+    optional = {"mode": None, "top_k": None, "allow_unverified": None}
+    given = reader.ok("recall_memory", query="kelp", filters=filters, **optional)["nodes"]
+    assert [node["id"] for node in given] == [node["id"] for node in expected] != []
 
 
 def test_recall_can_ask_for_one_johari_quadrant(reader):
@@ -433,3 +483,20 @@ def test_the_context_prompt_brings_passages_with_their_places(reader):
 
     text = asyncio.run(run()).messages[0].content.text
     assert "projects/kelp/" in text and text.count("### ") == 3
+
+
+def test_a_field_that_a_client_left_empty_is_no_argument_of_the_prompt(reader):
+    async def run(**arguments: str):
+        async with Client(reader.server) as client:
+            return await client.get_prompt("context", arguments)
+
+    text = asyncio.run(run(topic="kelp", depth="")).messages[0].content.text
+    assert "projects/kelp/" in text
+    for arguments, reason in (
+        ({}, "The prompt needs a topic"),
+        ({"topic": " "}, "The prompt needs a topic"),
+        ({"topic": "kelp", "depth": "huge"}, "depth must be brief, standard or deep"),
+    ):
+        with pytest.raises(MCPError, match=reason) as caught:
+            asyncio.run(run(**arguments))
+        assert caught.value.code == -32602

@@ -128,7 +128,8 @@ class Filters(BaseModel, extra="forbid"):
     """Filters of a search; all given ones must match.
 
     Dates are compared in UTC. A list may be named in the singular and be one value
-    (``{"type": "book"}``), as models write it."""
+    (``{"type": "book"}``), as models write it. An empty text or list is no condition: some
+    clients have the model give every filter."""
 
     min_importance: float | None = Field(None, ge=0.0, le=1.0)
     johari_quadrants: list[JohariQuadrant] | None = None
@@ -141,16 +142,19 @@ class Filters(BaseModel, extra="forbid"):
 
     @model_validator(mode="before")
     @classmethod
-    def _of_singulars(cls, given: object) -> object:
+    def _as_models_write(cls, given: object) -> object:
         if not isinstance(given, Mapping):
             return given
         lists = {name.removesuffix("s"): name for name in cls.model_fields if name.endswith("s")}
         in_plural = {lists.get(name, name): value for name, value in given.items()}
         if len(in_plural) < len(given):
             return given  # both forms of one name
-        return {
+        conditions = {
             name: [value] if name in lists.values() and isinstance(value, str) else value
             for name, value in in_plural.items()
+        }
+        return {
+            name: value for name, value in conditions.items() if value not in ("", [], [""], None)
         }
 
 
