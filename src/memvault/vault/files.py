@@ -39,6 +39,14 @@ EDIT_ATTEMPTS = 5
 EDIT_PAUSE_SECONDS = 0.02
 MAX_DOCUMENT_BYTES = 20_000_000
 _NO_FILE = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
+# Of a drive that was unplugged, or whose server does not answer.
+_NO_DRIVE = {
+    getattr(errno, name)
+    for name in (
+        "EIO", "ENODEV", "ENXIO", "ENOTCONN", "ESTALE", "ETIMEDOUT", "EHOSTDOWN", "EHOSTUNREACH",
+    )
+    if hasattr(errno, name)
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +78,15 @@ class Vault(VaultPaths):
         self._writer = WriterLock(self.root)
 
     def is_missing(self) -> bool:
-        """Whether the vault's folder does not exist, or is empty although its notes are indexed."""
+        """Whether the vault's folder does not exist, is empty although its notes are indexed, or
+        is on a drive that does not answer."""
         try:
             with os.scandir(self.root) as entries:
                 return next(entries, None) is None and self.had_notes()
         except (FileNotFoundError, NotADirectoryError):
             return True
-        except OSError:
-            return False
+        except OSError as error:
+            return error.errno in _NO_DRIVE
 
     def check(self) -> None:
         """Check that the vault's folder exists. Raises VaultMissing."""

@@ -21,10 +21,12 @@ TEMPORARY_SUFFIX = ".tmp"
 _FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
 _REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS}
 _WINDOWS_FULL = {39, 112}
-_NO_HARD_LINKS = {
-    errno.EPERM, errno.ENOSYS, errno.EMLINK, errno.EXDEV,
+_UNSUPPORTED = {
+    errno.EINVAL, errno.ENOSYS, errno.EPERM,
     getattr(errno, "ENOTSUP", errno.ENOSYS), getattr(errno, "EOPNOTSUPP", errno.ENOSYS),
 }  # fmt: skip
+_NO_HARD_LINKS = _UNSUPPORTED | {errno.EMLINK, errno.EXDEV}
+_NO_FOLDER_SYNC = _UNSUPPORTED | {errno.EACCES, errno.EBADF, errno.EISDIR}
 _SHARING_RETRIES = 20
 _SHARING_PAUSE_SECONDS = 0.05
 
@@ -50,6 +52,12 @@ def storage_errors(name: str) -> Iterator[None]:
                 f"{name} cannot be accessed: it is read-only or belongs to someone else; "
                 "allow it in the file's or folder's permissions"
             ) from error
+        if error.errno == errno.ENOLCK:
+            raise StorageError(
+                f"{name} cannot be locked: its drive has no locks. Mount a network drive with "
+                "locks (NFS: start the lock service, or use the option nolock if no other computer "
+                "changes these files)"
+            ) from error
         reason = os.strerror(error.errno) if error.errno else "the system refused"
         raise StorageError(f"{name} cannot be read or written: {reason}") from error
 
@@ -68,7 +76,8 @@ def temporary_path_for(target: Path, data: bytes, mode: int | None = None) -> It
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        temporary.chmod(_mode_for(target) if mode is None else mode)
+        with _ignoring(_UNSUPPORTED):  # a file system without permissions
+            temporary.chmod(_mode_for(target) if mode is None else mode)
         yield temporary
     finally:
         temporary.unlink(missing_ok=True)
@@ -160,18 +169,12 @@ def publish(temporary: Path, target: Path) -> None:
     Raises:
         FileExistsError: the name is taken, perhaps by another process just now.
     """
-    if os.name == "nt":
-        temporary.rename(target)  # on Windows, this refuses an existing target
-        return
-    try:
-        os.link(temporary, target)
-    except OSError as error:
-        if error.errno not in _NO_HARD_LINKS:
-            raise
-        # A file system without hard links: reserve the name, then replace it.
-        os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
-        temporary.replace(target)
-    sync_folder(target.parent)
+    if os.name != "nt":
+        with _ignoring(_NO_HARD_LINKS):
+            os.link(temporary, target)
+            sync_folder(target.parent)
+            return
+    move(temporary, target)
 
 
 def move(source: Path, target: Path) -> None:
@@ -201,14 +204,22 @@ def sync_folder(folder: Path) -> None:
     """Make renames in this folder survive a power failure, where the system supports it."""
     if os.name == "nt":
         return
-    handle = os.open(folder, os.O_RDONLY)
+    with _ignoring(_NO_FOLDER_SYNC):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+@contextlib.contextmanager
+def _ignoring(numbers: set[int]) -> Iterator[None]:
+    """Ignore these errors of the system."""
     try:
-        os.fsync(handle)
+        yield
     except OSError as error:
-        if error.errno not in {errno.EINVAL, errno.ENOSYS, errno.EBADF}:
+        if error.errno not in numbers:
             raise
-    finally:
-        os.close(handle)
 
 
 def _mode_for(target: Path) -> int:
