@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -528,6 +529,31 @@ def test_a_save_between_the_last_look_and_the_swap_is_not_lost(
     assert names_in(tmp_path) == ["a.md"]
 
 
+@posix_only
+@pytest.mark.parametrize("theirs", [b"theirs", None])
+def test_a_save_just_before_a_replacement_is_not_lost_where_names_cannot_be_swapped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, theirs: bytes | None
+) -> None:
+    vault, place = write(tmp_path, {"a.md": "mine"}), tmp_path / "a.md"
+    saves: list[Callable[[], object]] = [
+        place.unlink if theirs is None else lambda: place.write_bytes(theirs)
+    ]
+
+    def late_save(*_: Path) -> bool:
+        if saves:
+            saves.pop()()
+        return False
+
+    monkeypatch.setattr(write_module, "atomic_swap", late_save)
+    if theirs is None:
+        with pytest.raises(NoteNotFound):
+            vault.edit("a.md", lambda data: data + b" + edit")
+        assert names_in(tmp_path) == []
+    else:
+        assert vault.edit("a.md", lambda data: data + b" + edit") == b"theirs + edit"
+        assert vault.read("a.md") == b"theirs + edit" and names_in(tmp_path) == ["a.md"]
+
+
 def swaps_unused(save_before: dict[int, bytes]) -> bool:
     return 1 not in save_before
 
@@ -646,7 +672,7 @@ def test_a_drive_without_locks_is_named_with_what_to_do(
 
     vault = write(tmp_path, {"a.md": "kept"})
     monkeypatch.setattr(fcntl, "flock", no_locks)
-    with pytest.raises(StorageError, match="has no locks.* with locks"):
+    with pytest.raises(StorageError, match=r"has no locks.* with locks"):
         create(vault, "", "b", b"new")
     assert names_in(tmp_path) == [".memvault", "a.md"]
 

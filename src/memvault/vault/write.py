@@ -117,8 +117,7 @@ def replace_unchanged(temporary: Path, target: Path, before: bytes, after: bytes
     if target.read_bytes() != before:
         return False
     if not atomic_swap(temporary, target):
-        replace(temporary, target)
-        return True
+        return _replace_linked(temporary, target, before, after)
     displaced = temporary.read_bytes()
     if displaced == before:
         sync_folder(target.parent)
@@ -138,6 +137,34 @@ def replace_unchanged(temporary: Path, target: Path, before: bytes, after: bytes
         )  # saved again meanwhile: restore the newest
 
 
+def _replace_linked(temporary: Path, target: Path, before: bytes, after: bytes) -> bool:
+    """As `replace_unchanged` where two files cannot swap names.
+
+    A second link to the target keeps what is displaced, if the file system has links. Under that
+    new name it is read as it is on disk, while a network drive may show for seconds what the target
+    was before another computer saved it. Lost is only a save by renaming between link and rename.
+    """
+    kept = _temporary_name(target)
+    if os.name != "nt":
+        try:
+            os.link(target, kept)
+        except FileNotFoundError:
+            return False  # a deleted file stays deleted
+        except OSError:
+            pass  # links are not supported, or not allowed
+    is_kept = kept.exists()
+    try:
+        replace(temporary, target)
+    except OSError:
+        kept.unlink(missing_ok=True)
+        raise
+    is_unchanged = not is_kept or kept.read_bytes() == before
+    if not is_unchanged and target.read_bytes() == after:
+        replace(kept, target)
+    kept.unlink(missing_ok=True)
+    return is_unchanged
+
+
 def delete_unchanged(target: Path, before: bytes) -> bool:
     """Delete the target, if it still has `before`.
 
@@ -149,7 +176,7 @@ def delete_unchanged(target: Path, before: bytes) -> bool:
     Raises:
         FileNotFoundError: there is no such file.
     """
-    temporary = target.with_name(f"{TEMPORARY_PREFIX}{uuid4().hex}{TEMPORARY_SUFFIX}")
+    temporary = _temporary_name(target)
     move(target, temporary)
     try:
         is_unchanged = temporary.read_bytes() == before
@@ -161,6 +188,10 @@ def delete_unchanged(target: Path, before: bytes) -> bool:
             with contextlib.suppress(FileExistsError):
                 move(temporary, target)
     return is_unchanged
+
+
+def _temporary_name(target: Path) -> Path:
+    return target.with_name(f"{TEMPORARY_PREFIX}{uuid4().hex}{TEMPORARY_SUFFIX}")
 
 
 def publish(temporary: Path, target: Path) -> None:
