@@ -736,6 +736,19 @@ def test_leftovers_of_killed_writes_are_reported_and_kept(tmp_path: Path) -> Non
     assert walked(vault) == ["a.md"]
 
 
+@pytest.mark.parametrize(
+    ("number", "advice"),
+    [
+        (errno.EROFS, "its drive is read-only; make the drive writable"),
+        (errno.EACCES, "allow it in the file's or folder's permissions"),
+        (errno.ENOSPC, "free some space"),
+    ],
+)
+def test_storage_errors_say_what_to_do(number: int, advice: str) -> None:
+    with pytest.raises(StorageError, match=advice), write_module.storage_errors("a.md"):
+        raise OSError(number, os.strerror(number))
+
+
 def test_storage_errors_never_show_a_path_outside_the_vault(tmp_path: Path) -> None:
     vault = write(tmp_path, {"file.md": ""})
     with pytest.raises(StorageError) as refused:

@@ -112,7 +112,7 @@ class NoteWalk:
 
 
 def _in_icloud(path: str) -> str | None:
-    """The path of the note for which iCloud left this file, ``.Note.md.icloud``; None if it did not.
+    """The path of the note for which iCloud left this file, ``.Note.md.icloud``; None for others.
 
     macOS does so when it frees space; the note is then no longer on this computer.
     """

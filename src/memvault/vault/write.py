@@ -19,7 +19,7 @@ TEMPORARY_PREFIX = ".memvault-"
 TEMPORARY_SUFFIX = ".tmp"
 
 _FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
-_REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS}
+_REFUSED = {errno.EACCES, errno.EPERM}
 _WINDOWS_FULL = {39, 112}
 _UNSUPPORTED = {
     errno.EINVAL, errno.ENOSYS, errno.EPERM,
@@ -51,6 +51,10 @@ def storage_errors(name: str) -> Iterator[None]:
             raise StorageError(
                 f"{name} cannot be accessed: it is read-only or belongs to someone else; "
                 "allow it in the file's or folder's permissions"
+            ) from error
+        if error.errno == errno.EROFS:
+            raise StorageError(
+                f"{name} cannot be written: its drive is read-only; make the drive writable"
             ) from error
         if error.errno == errno.ENOLCK:
             raise StorageError(
