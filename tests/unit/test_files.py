@@ -742,6 +742,7 @@ def test_leftovers_of_killed_writes_are_reported_and_kept(tmp_path: Path) -> Non
         (errno.EROFS, "its drive is read-only; make the drive writable"),
         (errno.EACCES, "allow it in the file's or folder's permissions"),
         (errno.ENOSPC, "free some space"),
+        (errno.EIO, "its drive does not answer .*; connect the drive again, or check it"),
     ],
 )
 def test_storage_errors_say_what_to_do(number: int, advice: str) -> None:

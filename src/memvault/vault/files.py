@@ -26,6 +26,7 @@ from memvault.vault.letter_case import finish_respelling, is_spelled, move_or_re
 from memvault.vault.vault_paths import VaultPaths, mode_of
 from memvault.vault.walk import NoteStat, NoteWalk, is_unicode, note_stat
 from memvault.vault.write import (
+    NO_DRIVE,
     delete_unchanged,
     publish,
     replace_unchanged,
@@ -39,14 +40,6 @@ EDIT_ATTEMPTS = 5
 EDIT_PAUSE_SECONDS = 0.02
 MAX_DOCUMENT_BYTES = 20_000_000
 _NO_FILE = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
-# Of a drive that was unplugged, or whose server does not answer.
-_NO_DRIVE = {
-    getattr(errno, name)
-    for name in (
-        "EIO", "ENODEV", "ENXIO", "ENOTCONN", "ESTALE", "ETIMEDOUT", "EHOSTDOWN", "EHOSTUNREACH",
-    )
-    if hasattr(errno, name)
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +79,7 @@ class Vault(VaultPaths):
         except (FileNotFoundError, NotADirectoryError):
             return True
         except OSError as error:
-            return error.errno in _NO_DRIVE
+            return error.errno in NO_DRIVE
 
     def check(self) -> None:
         """Check that the vault's folder exists. Raises VaultMissing."""

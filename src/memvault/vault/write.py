@@ -21,6 +21,14 @@ TEMPORARY_SUFFIX = ".tmp"
 _FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
 _REFUSED = {errno.EACCES, errno.EPERM}
 _WINDOWS_FULL = {39, 112}
+# Of a drive that was unplugged, or whose server does not answer.
+NO_DRIVE = {
+    getattr(errno, name)
+    for name in (
+        "EIO", "ENODEV", "ENXIO", "ENOTCONN", "ESTALE", "ETIMEDOUT", "EHOSTDOWN", "EHOSTUNREACH",
+    )
+    if hasattr(errno, name)
+}  # fmt: skip
 _UNSUPPORTED = {
     errno.EINVAL, errno.ENOSYS, errno.EPERM,
     getattr(errno, "ENOTSUP", errno.ENOSYS), getattr(errno, "EOPNOTSUPP", errno.ENOSYS),
@@ -63,6 +71,11 @@ def storage_errors(name: str) -> Iterator[None]:
                 "changes these files)"
             ) from error
         reason = os.strerror(error.errno) if error.errno else "the system refused"
+        if error.errno in NO_DRIVE:
+            raise StorageError(
+                f"{name} cannot be read or written: its drive does not answer ({reason}); connect "
+                "the drive again, or check it"
+            ) from error
         raise StorageError(f"{name} cannot be read or written: {reason}") from error
 
 
