@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from indexer.indexer import Indexer
 from memvault.model.errors import StorageError
+from memvault.vault.file_names import original_of_copy
 from memvault.vault.files import vault_missing
 from memvault.vault.journal import Journal
 from memvault.vault.leftovers import leftovers, own_leftovers
@@ -112,6 +113,15 @@ def _troubled_notes(indexer: Indexer) -> list[Problem]:
                     f"same id as {holder.path}",
                     "if it is a copy, delete it or its id; a tool that is given the id finds the "
                     "other note",
+                    path,
+                )
+            )
+        elif (original := original_of_copy(path)) != path and indexer.catalogue.by_path(original):
+            problems.append(
+                Problem(
+                    "note",
+                    f"a sync tool made this copy, as {original} changed on two devices",
+                    f"compare both, keep in {original} what you need, and delete the copy",
                     path,
                 )
             )

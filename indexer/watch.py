@@ -1,18 +1,15 @@
 """Watches the vault and indexes changes: file events are collected until they pause.
 
-If the file system sends no events (network drives, some containers), the vault is compared with the
-catalogue at intervals instead.
+If the file system sends no events, or not all (network drives, some containers), files are compared
+at intervals instead. If the vault's folder is replaced or its drive was away, it is watched again.
 """
 
 from __future__ import annotations
 
-import errno
 import logging
-import sys
 import threading
 import time
 import uuid
-import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -30,11 +27,10 @@ from watchdog.events import (
     FileSystemEvent,
     FileSystemEventHandler,
 )
-from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
-from watchdog.observers.polling import PollingObserver
 
 from indexer.indexer import Indexer
+from indexer.observers import SystemCalls, event_observer, is_network_drive, polling_observer
 from memvault.config.settings import IndexSettings
 from memvault.model.errors import StoreUnavailable, VaultMissing
 from memvault.vault.files import Vault, vault_missing
@@ -42,8 +38,6 @@ from memvault.vault.ignore import IGNORE_FILE, OBSIDIAN_SETTINGS
 from memvault.vault.journal import FOLDER as JOURNAL
 
 logger = logging.getLogger(__name__)
-# watchdog prints its table of watches for every folder that is created and deleted quickly.
-warnings.filterwarnings("ignore", message="Callback with id", category=RuntimeWarning)
 LONGEST_WAIT = 1.0  # seconds; a stream of events without a pause is indexed at least this often
 RETRY_SECONDS = 5.0  # after a failure, and between two checks whether the vault is back
 PROBE_SECONDS = 1.0  # in which the event of the test file must arrive
@@ -53,57 +47,6 @@ CHANGES: list[type[FileSystemEvent]] = [
     FileCreatedEvent, FileModifiedEvent, FileAttribEvent, FileClosedEvent, FileMovedEvent,
     FileDeletedEvent, DirCreatedEvent, DirMovedEvent, DirDeletedEvent,
 ]  # fmt: skip
-
-
-if sys.platform == "linux":
-    from watchdog.observers.inotify import InotifyEmitter, InotifyObserver
-    from watchdog.observers.inotify_c import (
-        CallbackId,
-        InotifyEvent,
-        InotifyFD,
-        Mask,
-        WatchCallback,
-        WatchDescriptor,
-    )
-
-    class _SystemQueue(InotifyFD):
-        """Reports lost events and unwatched folders, about which watchdog is silent."""
-
-        def __init__(self, lost: Callable[[], None], limited: Callable[[], None]) -> None:
-            super().__init__()
-            self._lost = lost
-            self._limited = limited
-
-        def handle_event(self, event: InotifyEvent) -> None:
-            super().handle_event(event)
-            if event.is_queue_overflow:
-                self._lost()
-
-        def add_callback(
-            self, path: bytes, mask: Mask, callback: WatchCallback, id_: CallbackId
-        ) -> WatchDescriptor:
-            try:
-                return super().add_callback(path, mask, callback, id_)
-            except OSError as error:
-                if error.errno == errno.ENOSPC:
-                    self._limited()
-                raise
-
-    class _LinuxObserver(InotifyObserver):
-        def __init__(self, lost: Callable[[], None], limited: Callable[[], None]) -> None:
-            self._inotify_fd = _SystemQueue(lost, limited)
-            self._inotify_fd.start()
-            BaseObserver.__init__(self, InotifyEmitter, inotify_fd=self._inotify_fd)
-
-
-def _event_observer(lost: Callable[[], None], limited: Callable[[], None]) -> BaseObserver:
-    """The observer of this system.
-
-    Args:
-        lost: called when the system dropped events.
-        limited: called when the system's limit of watched folders is reached.
-    """
-    return _LinuxObserver(lost, limited) if sys.platform == "linux" else Observer()
 
 
 class _Gatherer(FileSystemEventHandler):
@@ -211,6 +154,8 @@ class Watcher:
         self._thread = threading.Thread(target=self._run, name="memvault-watch", daemon=True)
         self._behind_since = 0.0  # 0 while every change that was read is indexed
         self._is_limited = False  # some folders are not watched
+        self._is_unmounted = False  # a drive was, and its folders are not watched any more
+        self._watched_folder: tuple[int, int] | None = None  # device and inode
         self.polling = False
 
     def start(self) -> None:
@@ -219,11 +164,7 @@ class Watcher:
             self.polling = self._settings.polling == "always"
             self._thread.start()  # it waits for the vault
             return
-        self._observe(polling=self._settings.polling == "always")
-        if self._settings.polling == "auto" and not self._events_arrive():
-            logger.warning("The file system sends no events; comparing files at intervals.")
-            self._stop_observer()
-            self._observe(polling=True)
+        self._observe_vault()
         self._thread.start()
 
     def ask_for_scan(self) -> None:
@@ -244,14 +185,27 @@ class Watcher:
         if self._thread.is_alive():
             self._thread.join()
 
+    def _observe_vault(self) -> None:
+        """Watch the vault in the way that its file system needs."""
+        wanted = self._settings.polling
+        on_network = wanted == "auto" and is_network_drive(self._indexer.vault.root)
+        self._observe(polling=wanted == "always" or on_network)
+        if wanted == "auto" and not self._events_arrive():
+            logger.warning("The file system sends no events; comparing files at intervals.")
+            self._stop_observer()
+            self._observe(polling=True)
+
     def _observe(self, *, polling: bool) -> None:
         self.polling = polling
-        self._is_limited = False
+        self._is_limited = self._is_unmounted = False
+        self._watched_folder = _identity(self._indexer.vault.root)
         try:
             observer: BaseObserver = (
-                PollingObserver(timeout=self._settings.polling_seconds)
+                polling_observer(self._settings.polling_seconds)
                 if polling
-                else _event_observer(self._gatherer.ask_for_scan, self._reached_limit)
+                else event_observer(
+                    SystemCalls(self._gatherer.ask_for_scan, self._unmounted, self._reached_limit)
+                )
             )
             root = str(self._indexer.vault.root)
             observer.schedule(self._gatherer, root, recursive=True, event_filter=CHANGES)
@@ -263,6 +217,10 @@ class Watcher:
             self._observe(polling=True)
             return
         self._observer = observer
+
+    def _unmounted(self) -> None:
+        self._is_unmounted = True
+        self._gatherer.ask_for_scan()
 
     def _reached_limit(self) -> None:
         self._is_limited = True
@@ -303,6 +261,7 @@ class Watcher:
                 logger.exception("Watching failed; continuing.")
                 with suppress(OSError):
                     self._stopped.wait(RETRY_SECONDS)
+        self._stop_observer()  # one that was begun while `stop` ended the other
 
     def _take_next(self) -> None:
         change = self._gatherer.next_change(self._settings.debounce_seconds, self._stopped.is_set)
@@ -311,6 +270,9 @@ class Watcher:
         paths, journal, scan = change
         if self._indexer.vault.is_missing():
             self._wait_for_vault()
+            return
+        if self._has_lost_vault():
+            self._watch_again()
             return
         if not (paths or journal or scan):
             return
@@ -343,5 +305,27 @@ class Watcher:
             if self._stopped.wait(RETRY_SECONDS):
                 return
         logger.info("The vault folder is back.")
-        self._observe(polling=self.polling)
+        self._watch_again()
+
+    def _has_lost_vault(self) -> bool:
+        """Whether another folder is in the vault's place, or nothing watches it any more."""
+        return (
+            self._is_unmounted
+            or self._observer is None
+            or not all(emitter.is_alive() for emitter in self._observer.emitters)
+            or self._watched_folder != _identity(self._indexer.vault.root)
+        )
+
+    def _watch_again(self) -> None:
+        self._stop_observer()
+        self._observe_vault()
         self._gatherer.ask_for_scan()
+
+
+def _identity(folder: Path) -> tuple[int, int] | None:
+    """A folder's device and inode; None if it cannot be examined."""
+    try:
+        stat = folder.stat()
+    except OSError:
+        return None
+    return stat.st_dev, stat.st_ino

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memvault.curation.changes.undo import undoable
-from memvault.model.errors import NoteConflict
+from memvault.model.errors import InvalidParams, NoteConflict
 from tests.desk import WHY, Desk
 from tests.ignoring_case import ignoring_case
 from tests.integration.killed_changes import left_by_kills
@@ -52,6 +52,15 @@ def test_another_note_of_that_name_is_not_replaced(desk: Desk):
     for destination in ("friends", "friends/Ada.md"):
         with pytest.raises(NoteConflict, match=r"friends/ADA\.md already"):
             desk.move("ada.md", destination)
+    assert desk.tree() == before
+
+
+def test_a_folders_name_does_not_change_only_in_case_and_the_message_says_what_to_do(desk: Desk):
+    desk.write("friends/Bo.md", b"Bo.\n")
+    before = desk.tree()
+    for destination in ("Friends", "Friends/"):
+        with pytest.raises(InvalidParams, match="rename the folder in your editor"):
+            desk.move_folder("friends", destination)
     assert desk.tree() == before
 
 

@@ -599,6 +599,43 @@ def test_a_copy_leaves_the_id_to_the_note_whose_name_it_lengthens(
     assert known_problems(indexer) == ["Boat (conflicted copy).md: same id as Boat.md"]
 
 
+@pytest.mark.parametrize(
+    "copy",
+    [
+        "Boat (Ada's conflicted copy 2026-01-02).md",
+        "Boat (SFConflict ada@example.org 2026-01-02-10-11-12).md",
+        "Boat.sync-conflict-20260102-101112-ABCDEFG.md",
+    ],
+)
+def test_a_copy_that_a_sync_tool_made_of_a_note_is_named(
+    indexer: Indexer, write: Write, copy: str
+) -> None:
+    write("Boat.md", "Moored at pier 7.\n")
+    write(copy, "Moored at pier 9.\n")
+    write(copy.replace("Boat", "Lost"), "Moored at pier 11.\n")
+    indexer.scan()
+    assert known_problems(indexer) == [
+        f"{copy}: a sync tool made this copy, as Boat.md changed on two devices"
+    ]
+
+
+def test_a_note_that_is_only_in_icloud_is_named_until_it_is_downloaded(
+    indexer: Indexer, write: Write, vault_folder: Path
+) -> None:
+    write("boats/Heron.md", "The Heron leaks.\n")
+    write("boats/.Photo.png.icloud", "bplist00")
+    indexer.scan()
+    assert known_problems(indexer) == []
+    (vault_folder / "boats/Heron.md").rename(vault_folder / "boats/.Heron.md.icloud")
+    indexer.scan()
+    (problem,) = known_problems(indexer)
+    assert problem.startswith("boats/Heron.md: it is only in iCloud, so it is not found")
+    assert len(indexer.catalogue) == 0
+    (vault_folder / "boats/.Heron.md.icloud").rename(vault_folder / "boats/Heron.md")
+    indexer.scan()
+    assert known_problems(indexer) == [] and len(indexer.catalogue) == 1
+
+
 def test_edits_made_while_nobody_watched_are_found_by_the_next_scan(
     open_indexer: Callable[..., Indexer], write: Write, vault_folder: Path
 ) -> None:

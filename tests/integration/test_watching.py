@@ -15,13 +15,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from fastmcp import Client
 from watchdog.events import FileSystemEvent
 
-from indexer import watch
+from indexer import observers, watch
 from indexer.doctor import examine, known_problems
 from indexer.indexer import Indexer
 from indexer.watch import Watcher
@@ -318,6 +319,74 @@ def test_while_the_vault_is_gone_the_index_is_kept_and_all_is_well_when_it_is_ba
         until(lambda: examine(indexer) == [])  # the file may have been read while still empty
 
 
+def test_another_folder_that_takes_the_vaults_place_is_watched(
+    open_indexer: Open, write: Write, vault_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch, "RETRY_SECONDS", 0.1)
+    write("Heron.md", "The Heron leaks.")
+    backup = shutil.copytree(vault_folder, vault_folder.with_name("backup"))
+    indexer = open_indexer()
+    with watched(indexer):
+        monkeypatch.setattr(indexer.vault, "is_missing", lambda: False)  # nobody sees it gone
+        vault_folder.rename(vault_folder.with_name("broken"))
+        backup.rename(vault_folder)
+        write("Wren.md", "The Wren is new.")
+        until(lambda: "Wren.md" in paths(indexer))
+        write("Wren.md", "The Wren was painted.")
+        until(lambda: is_true(indexer))
+
+
+def test_a_vault_is_compared_again_when_its_drive_was_away_for_a_moment(
+    open_indexer: Open, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch, "RETRY_SECONDS", 0.1)
+    indexer = open_indexer()
+    with watched(indexer, polling="always", polling_seconds=0.1) as watcher:
+        assert watcher._observer is not None
+        for emitter in watcher._observer.emitters:
+            emitter.stop()  # as watchdog does when it does not find the folder
+        write("Heron.md", "The Heron leaks.")
+        until(lambda: paths(indexer) == {"Heron.md"})
+        write("Wren.md", "The Wren is new.")
+        until(lambda: "Wren.md" in paths(indexer))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="inotify says what is unmounted")
+def test_a_vault_is_watched_again_when_its_drive_was_unmounted_for_a_moment(
+    open_indexer: Open, write: Write
+) -> None:
+    from watchdog.observers.inotify_c import InotifyConstants, InotifyEvent, inotify_rm_watch
+
+    indexer = open_indexer()
+    with watched(indexer) as watcher:
+        assert watcher._observer is not None
+        queue = watcher._observer._inotify_fd  # type: ignore[attr-defined]
+        for descriptor in list(queue._watch_for_wd):
+            inotify_rm_watch(queue._inotify_fd, descriptor)
+        write("Heron.md", "The Heron leaks.")
+        queue.handle_event(InotifyEvent(1, InotifyConstants.IN_UNMOUNT, 0, b""))
+        until(lambda: paths(indexer) == {"Heron.md"})
+        write("Wren.md", "The Wren is new.")
+        until(lambda: "Wren.md" in paths(indexer))
+
+
+@pytest.mark.parametrize("kind", ["nfs4", "fuse.sshfs", "9p", "fuseblk", "ext4"])
+def test_files_on_a_drive_that_reports_only_changes_made_here_are_compared_at_intervals(
+    open_indexer: Open,
+    write: Write,
+    vault_folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    kind: str,
+) -> None:
+    mounts = [("/", "ext4"), (str(vault_folder.parent), kind), ("/elsewhere", "nfs4")]
+    monkeypatch.setattr(
+        "indexer.observers.psutil.disk_partitions",
+        lambda all: [SimpleNamespace(mountpoint=place, fstype=fstype) for place, fstype in mounts],
+    )
+    with watched(open_indexer(), polling_seconds=0.1) as watcher:
+        assert watcher.polling == (kind not in ("fuseblk", "ext4"))
+
+
 def test_notes_in_a_folder_that_cannot_be_read_stay_indexed(
     indexer: Indexer, write: Write, vault_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -405,9 +474,9 @@ def test_events_that_the_system_dropped_are_made_up_for(
 ) -> None:
     most = int(Path("/proc/sys/fs/inotify/max_queued_events").read_text())
     indexer, began, resume = open_indexer("live"), threading.Event(), threading.Event()
-    handle = watch._SystemQueue.handle_event
+    handle = observers.SystemQueue.handle_event
 
-    def slow(self: watch._SystemQueue, event: Any) -> None:
+    def slow(self: observers.SystemQueue, event: Any) -> None:
         began.set()
         resume.wait(30)
         handle(self, event)
@@ -416,7 +485,7 @@ def test_events_that_the_system_dropped_are_made_up_for(
     for file in files:
         file.touch()
     with watched(indexer, polling="never"):
-        monkeypatch.setattr(watch._SystemQueue, "handle_event", slow)
+        monkeypatch.setattr(observers.SystemQueue, "handle_event", slow)
         files[0].touch()
         assert began.wait(30)
         for number in range(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,7 +21,14 @@ from memvault.curation.changes.file_edits import make_edit
 from memvault.curation.changes.plan import Attribution, Edit
 from memvault.curation.changes.staging import Staging
 from memvault.model.change import ChangeKind
-from memvault.model.errors import DiskFull, NoteConflict, NoteNotFound, OutsideVault, StorageError
+from memvault.model.errors import (
+    DiskFull,
+    NoteConflict,
+    NoteNotFound,
+    OutsideVault,
+    StorageError,
+    VaultMissing,
+)
 from memvault.vault import write as write_module
 from memvault.vault.file_names import MAX_NAME_BYTES, safe_name
 from memvault.vault.files import Vault
@@ -520,6 +529,31 @@ def test_a_save_between_the_last_look_and_the_swap_is_not_lost(
     assert names_in(tmp_path) == ["a.md"]
 
 
+@posix_only
+@pytest.mark.parametrize("theirs", [b"theirs", None])
+def test_a_save_just_before_a_replacement_is_not_lost_where_names_cannot_be_swapped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, theirs: bytes | None
+) -> None:
+    vault, place = write(tmp_path, {"a.md": "mine"}), tmp_path / "a.md"
+    saves: list[Callable[[], object]] = [
+        place.unlink if theirs is None else lambda: place.write_bytes(theirs)
+    ]
+
+    def late_save(*_: Path) -> bool:
+        if saves:
+            saves.pop()()
+        return False
+
+    monkeypatch.setattr(write_module, "atomic_swap", late_save)
+    if theirs is None:
+        with pytest.raises(NoteNotFound):
+            vault.edit("a.md", lambda data: data + b" + edit")
+        assert names_in(tmp_path) == []
+    else:
+        assert vault.edit("a.md", lambda data: data + b" + edit") == b"theirs + edit"
+        assert vault.read("a.md") == b"theirs + edit" and names_in(tmp_path) == ["a.md"]
+
+
 def swaps_unused(save_before: dict[int, bytes]) -> bool:
     return 1 not in save_before
 
@@ -578,6 +612,89 @@ def test_a_full_disk_is_said_and_nothing_is_half_written(
     assert vault.read("a.md") == b"kept"
 
 
+@pytest.fixture
+def plain_drive(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A drive with neither links, permissions, renames in one step nor folders that are flushed, as
+    memory sticks and drives of other computers are."""
+    fsync = os.fsync
+
+    def unsupported(*_: object, **__: object) -> None:
+        raise OSError(errno.EOPNOTSUPP, os.strerror(errno.EOPNOTSUPP))
+
+    def flush(handle: int) -> None:
+        if stat.S_ISDIR(os.fstat(handle).st_mode):
+            unsupported()
+        fsync(handle)
+
+    monkeypatch.setattr(os, "fsync", flush)
+    for name in ("chmod", "link", "symlink"):
+        monkeypatch.setattr(os, name, unsupported)
+    for name in ("atomic_swap", "rename_if_free"):
+        monkeypatch.setattr(write_module, name, lambda source, target: False)
+
+
+@posix_only
+@pytest.mark.usefixtures("plain_drive")
+def test_notes_are_written_moved_and_deleted_on_a_plain_drive(tmp_path: Path) -> None:
+    vault = write(tmp_path, {"a.md": "kept"})
+    assert vault.create_at("b.md", b"new") and not vault.create_at("a.md", b"new")
+    assert vault.edit("a.md", lambda data: data + b"!") == b"kept!"
+    assert vault.move("b.md", "c.md") and not vault.move("a.md", "c.md")
+    assert vault.read("a.md") == b"kept!" and vault.read("c.md") == b"new"
+    assert vault.delete("c.md", b"new") and names_in(tmp_path) == ["a.md"]
+
+
+@posix_only
+@pytest.mark.usefixtures("plain_drive")
+def test_a_new_note_that_a_plain_drive_refuses_leaves_no_empty_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vault = write(tmp_path, {"a.md": "kept"})
+
+    def unplugged(*_: object) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(os, "replace", unplugged)
+    monkeypatch.setattr(Path, "replace", unplugged)
+    with pytest.raises(StorageError):
+        vault.create_at("b.md", b"new")
+    assert names_in(tmp_path) == ["a.md"]
+
+
+@posix_only
+def test_a_drive_without_locks_is_named_with_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import fcntl
+
+    def no_locks(*_: object) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    vault = write(tmp_path, {"a.md": "kept"})
+    monkeypatch.setattr(fcntl, "flock", no_locks)
+    with pytest.raises(StorageError, match=r"has no locks.* with locks"):
+        create(vault, "", "b", b"new")
+    assert names_in(tmp_path) == [".memvault", "a.md"]
+
+
+@posix_only
+@pytest.mark.parametrize("number", [errno.ENOTCONN, errno.EIO, errno.ESTALE])
+def test_a_vault_on_a_drive_that_does_not_answer_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    vault = write(tmp_path, {"a.md": "kept"})
+    assert not vault.is_missing()
+
+    def no_answer(*_: object) -> None:
+        raise OSError(number, os.strerror(number))
+
+    monkeypatch.setattr(os, "scandir", no_answer)
+    with pytest.raises(VaultMissing, match="its drive is not connected"):
+        vault.create_at("b.md", b"new")
+    monkeypatch.undo()
+    assert names_in(tmp_path) == ["a.md"]
+
+
 @posix_only
 def test_a_read_only_vault_is_said_in_clear_words(tmp_path: Path) -> None:
     vault = write(tmp_path, {"a.md": "kept"})
@@ -617,6 +734,20 @@ def test_leftovers_of_killed_writes_are_reported_and_kept(tmp_path: Path) -> Non
     assert leftovers(vault) == [".memvault-x2.tmp", "d/.memvault-x1.tmp"]
     assert (tmp_path / ".memvault-x2.tmp").read_text() == "half"
     assert walked(vault) == ["a.md"]
+
+
+@pytest.mark.parametrize(
+    ("number", "advice"),
+    [
+        (errno.EROFS, "its drive is read-only; make the drive writable"),
+        (errno.EACCES, "allow it in the file's or folder's permissions"),
+        (errno.ENOSPC, "free some space"),
+        (errno.EIO, "its drive does not answer .*; connect the drive again, or check it"),
+    ],
+)
+def test_storage_errors_say_what_to_do(number: int, advice: str) -> None:
+    with pytest.raises(StorageError, match=advice), write_module.storage_errors("a.md"):
+        raise OSError(number, os.strerror(number))
 
 
 def test_storage_errors_never_show_a_path_outside_the_vault(tmp_path: Path) -> None:

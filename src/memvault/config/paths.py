@@ -83,7 +83,7 @@ class StateFolder:
         try:
             self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
             if self.root.stat().st_mode & 0o077:  # a hook made it, as the parent of its own folder
-                with suppress(PermissionError):  # a file system without permissions
+                with suppress(OSError):  # a file system without permissions
                     self.root.chmod(0o700)
         except OSError as error:
             raise self._refused(error.strerror or str(error)) from error

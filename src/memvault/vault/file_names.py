@@ -22,8 +22,9 @@ _RESERVED = re.compile(
 )
 # Without the lookbehinds, a name of nothing but extensions takes quadratic time.
 _NOTE_EXTENSION = re.compile(r"(?<!\.md)(?<!\.markdown)(?:\.(?:md|markdown))+\Z", re.IGNORECASE)
-_COPY = re.compile(  # of Dropbox, Nextcloud and Obsidian Sync; of Syncthing
+_COPY = re.compile(  # of Dropbox, Nextcloud and Obsidian Sync; of Seafile; of Syncthing
     r"\s*\([^()]*\bconflicted copy\b[^()]*\)(?=\.\w+\Z)"
+    r"|\s*\(SFConflict [^()]+\)(?=\.\w+\Z)"
     r"|\.sync-conflict-\d{8}-\d{6}(?:-\w+)?(?=\.\w+\Z)",
     re.IGNORECASE,
 )

@@ -26,6 +26,7 @@ from memvault.vault.letter_case import finish_respelling, is_spelled, move_or_re
 from memvault.vault.vault_paths import VaultPaths, mode_of
 from memvault.vault.walk import NoteStat, NoteWalk, is_unicode, note_stat
 from memvault.vault.write import (
+    NO_DRIVE,
     delete_unchanged,
     publish,
     replace_unchanged,
@@ -70,14 +71,15 @@ class Vault(VaultPaths):
         self._writer = WriterLock(self.root)
 
     def is_missing(self) -> bool:
-        """Whether the vault's folder does not exist, or is empty although its notes are indexed."""
+        """Whether the vault's folder does not exist, is empty although its notes are indexed, or
+        is on a drive that does not answer."""
         try:
             with os.scandir(self.root) as entries:
                 return next(entries, None) is None and self.had_notes()
         except (FileNotFoundError, NotADirectoryError):
             return True
-        except OSError:
-            return False
+        except OSError as error:
+            return error.errno in NO_DRIVE
 
     def check(self) -> None:
         """Check that the vault's folder exists. Raises VaultMissing."""

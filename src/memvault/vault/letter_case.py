@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from hashlib import blake2b
 from pathlib import Path
 
@@ -16,8 +17,8 @@ def is_spelled(place: Path) -> bool:
     try:
         if other == place or not other.exists():
             return True
-        names = (normalized(each.name) for each in place.parent.iterdir())
-        return normalized(place.name) in names
+        names = os.listdir(place.parent)  # noqa: PTH208 - for each note, so it must be quick
+        return place.name in names or normalized(place.name) in map(normalized, names)
     except OSError:
         return True
 

@@ -10,6 +10,12 @@ from pathlib import Path
 from memvault.vault.documents import is_document
 from memvault.vault.ignore import IGNORE_FILE, IgnoreRules, is_link
 
+ICLOUD_SUFFIX = ".icloud"
+IN_ICLOUD = (
+    "it is only in iCloud, so it is not found; download it in Finder, and switch off Optimise Mac "
+    "Storage to keep notes on this computer"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class NoteStat:
@@ -53,6 +59,9 @@ class NoteWalk:
                     elif entry.is_dir():
                         if not self._ignore.excludes_folder(path):
                             subfolders.append(path)
+                    elif not_here := _in_icloud(path):
+                        if not self._ignore.excludes_file(not_here):
+                            self.problems[not_here] = IN_ICLOUD
                     elif (stat := self._stat_to_index(path, entry)) is not None:
                         yield stat
                 except OSError:
@@ -104,6 +113,17 @@ class NoteWalk:
         if not os.access(entry.path, os.R_OK):
             self.problems[path] = "it cannot be read; allow reading it"
         return stat
+
+
+def _in_icloud(path: str) -> str | None:
+    """The path of the note for which iCloud left this file, ``.Note.md.icloud``; None for others.
+
+    macOS does so when it frees space; the note is then no longer on this computer.
+    """
+    folder, slash, name = path.rpartition("/")
+    if not (name.startswith(".") and name.endswith(ICLOUD_SUFFIX)):
+        return None
+    return f"{folder}{slash}{name[1 : -len(ICLOUD_SUFFIX)]}"
 
 
 def note_stat(path: str, stat: os.stat_result) -> NoteStat:

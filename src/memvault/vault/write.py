@@ -19,12 +19,22 @@ TEMPORARY_PREFIX = ".memvault-"
 TEMPORARY_SUFFIX = ".tmp"
 
 _FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
-_REFUSED = {errno.EACCES, errno.EPERM, errno.EROFS}
+_REFUSED = {errno.EACCES, errno.EPERM}
 _WINDOWS_FULL = {39, 112}
-_NO_HARD_LINKS = {
-    errno.EPERM, errno.ENOSYS, errno.EMLINK, errno.EXDEV,
+# Of a drive that was unplugged, or whose server does not answer.
+NO_DRIVE = {
+    getattr(errno, name)
+    for name in (
+        "EIO", "ENODEV", "ENXIO", "ENOTCONN", "ESTALE", "ETIMEDOUT", "EHOSTDOWN", "EHOSTUNREACH",
+    )
+    if hasattr(errno, name)
+}  # fmt: skip
+_UNSUPPORTED = {
+    errno.EINVAL, errno.ENOSYS, errno.EPERM,
     getattr(errno, "ENOTSUP", errno.ENOSYS), getattr(errno, "EOPNOTSUPP", errno.ENOSYS),
 }  # fmt: skip
+_NO_HARD_LINKS = _UNSUPPORTED | {errno.EMLINK, errno.EXDEV}
+_NO_FOLDER_SYNC = _UNSUPPORTED | {errno.EACCES, errno.EBADF, errno.EISDIR}
 _SHARING_RETRIES = 20
 _SHARING_PAUSE_SECONDS = 0.05
 
@@ -50,7 +60,22 @@ def storage_errors(name: str) -> Iterator[None]:
                 f"{name} cannot be accessed: it is read-only or belongs to someone else; "
                 "allow it in the file's or folder's permissions"
             ) from error
+        if error.errno == errno.EROFS:
+            raise StorageError(
+                f"{name} cannot be written: its drive is read-only; make the drive writable"
+            ) from error
+        if error.errno == errno.ENOLCK:
+            raise StorageError(
+                f"{name} cannot be locked: its drive has no locks. Mount a network drive with "
+                "locks (NFS: start the lock service, or use the option nolock if no other computer "
+                "changes these files)"
+            ) from error
         reason = os.strerror(error.errno) if error.errno else "the system refused"
+        if error.errno in NO_DRIVE:
+            raise StorageError(
+                f"{name} cannot be read or written: its drive does not answer ({reason}); connect "
+                "the drive again, or check it"
+            ) from error
         raise StorageError(f"{name} cannot be read or written: {reason}") from error
 
 
@@ -68,7 +93,8 @@ def temporary_path_for(target: Path, data: bytes, mode: int | None = None) -> It
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        temporary.chmod(_mode_for(target) if mode is None else mode)
+        with _ignoring(_UNSUPPORTED):  # a file system without permissions
+            temporary.chmod(_mode_for(target) if mode is None else mode)
         yield temporary
     finally:
         temporary.unlink(missing_ok=True)
@@ -108,8 +134,7 @@ def replace_unchanged(temporary: Path, target: Path, before: bytes, after: bytes
     if target.read_bytes() != before:
         return False
     if not atomic_swap(temporary, target):
-        replace(temporary, target)
-        return True
+        return _replace_linked(temporary, target, before, after)
     displaced = temporary.read_bytes()
     if displaced == before:
         sync_folder(target.parent)
@@ -129,6 +154,34 @@ def replace_unchanged(temporary: Path, target: Path, before: bytes, after: bytes
         )  # saved again meanwhile: restore the newest
 
 
+def _replace_linked(temporary: Path, target: Path, before: bytes, after: bytes) -> bool:
+    """As `replace_unchanged` where two files cannot swap names.
+
+    A second link to the target keeps what is displaced, if the file system has links. Under that
+    new name it is read as it is on disk, while a network drive may show for seconds what the target
+    was before another computer saved it. Lost is only a save by renaming between link and rename.
+    """
+    kept = _temporary_name(target)
+    if os.name != "nt":
+        try:
+            os.link(target, kept)
+        except FileNotFoundError:
+            return False  # a deleted file stays deleted
+        except OSError:
+            pass  # links are not supported, or not allowed
+    is_kept = kept.exists()
+    try:
+        replace(temporary, target)
+    except OSError:
+        kept.unlink(missing_ok=True)
+        raise
+    is_unchanged = not is_kept or kept.read_bytes() == before
+    if not is_unchanged and target.read_bytes() == after:
+        replace(kept, target)
+    kept.unlink(missing_ok=True)
+    return is_unchanged
+
+
 def delete_unchanged(target: Path, before: bytes) -> bool:
     """Delete the target, if it still has `before`.
 
@@ -140,7 +193,7 @@ def delete_unchanged(target: Path, before: bytes) -> bool:
     Raises:
         FileNotFoundError: there is no such file.
     """
-    temporary = target.with_name(f"{TEMPORARY_PREFIX}{uuid4().hex}{TEMPORARY_SUFFIX}")
+    temporary = _temporary_name(target)
     move(target, temporary)
     try:
         is_unchanged = temporary.read_bytes() == before
@@ -154,24 +207,22 @@ def delete_unchanged(target: Path, before: bytes) -> bool:
     return is_unchanged
 
 
+def _temporary_name(target: Path) -> Path:
+    return target.with_name(f"{TEMPORARY_PREFIX}{uuid4().hex}{TEMPORARY_SUFFIX}")
+
+
 def publish(temporary: Path, target: Path) -> None:
     """Rename the temporary file to its final name, if no other file has it.
 
     Raises:
         FileExistsError: the name is taken, perhaps by another process just now.
     """
-    if os.name == "nt":
-        temporary.rename(target)  # on Windows, this refuses an existing target
-        return
-    try:
-        os.link(temporary, target)
-    except OSError as error:
-        if error.errno not in _NO_HARD_LINKS:
-            raise
-        # A file system without hard links: reserve the name, then replace it.
-        os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
-        temporary.replace(target)
-    sync_folder(target.parent)
+    if os.name != "nt":
+        with _ignoring(_NO_HARD_LINKS):
+            os.link(temporary, target)
+            sync_folder(target.parent)
+            return
+    move(temporary, target)
 
 
 def move(source: Path, target: Path) -> None:
@@ -201,14 +252,22 @@ def sync_folder(folder: Path) -> None:
     """Make renames in this folder survive a power failure, where the system supports it."""
     if os.name == "nt":
         return
-    handle = os.open(folder, os.O_RDONLY)
+    with _ignoring(_NO_FOLDER_SYNC):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+@contextlib.contextmanager
+def _ignoring(numbers: set[int]) -> Iterator[None]:
+    """Ignore these errors of the system."""
     try:
-        os.fsync(handle)
+        yield
     except OSError as error:
-        if error.errno not in {errno.EINVAL, errno.ENOSYS, errno.EBADF}:
+        if error.errno not in numbers:
             raise
-    finally:
-        os.close(handle)
 
 
 def _mode_for(target: Path) -> int:

@@ -17,6 +17,7 @@ from memvault.curation.operations.move import Move, finish_move, left_notice, st
 from memvault.curation.operations.relink import unreadable_canvases
 from memvault.model.errors import InvalidParams, NoteConflict, NoteNotFound
 from memvault.model.memory import Memory
+from memvault.model.unicode_forms import normalized
 from memvault.vault.documents import is_document
 from memvault.vault.file_names import folded_name
 from memvault.vault.files import Vault
@@ -96,8 +97,8 @@ def stage_folder_move(
         reads_as_before: see `stage_moves`.
 
     Raises:
-        InvalidParams, OutsideVault, NoteConflict: a note cannot be there (`destination_path`), or
-            the folder would be in itself.
+        InvalidParams, OutsideVault, NoteConflict: a note cannot be there (`destination_path`), the
+            folder would be in itself, or its name would change only in case.
         MalformedFrontmatter: a property must be set and the YAML cannot be edited safely.
     """
     place = _destination_folder(staging.vault, folder, destination)
@@ -120,6 +121,12 @@ def _destination_folder(vault: Vault, folder: str, destination: str) -> str:
     wanted, name = path_in_vault(vault, destination), PurePosixPath(folder).name
     if without_suffix(wanted) != wanted:
         raise InvalidParams(f"{wanted} is the path of a note; give a folder, without .md")
+    is_same = folded_name(wanted) == folded_name(folder)
+    if is_same and normalized(wanted) != normalized(folder):
+        raise InvalidParams(
+            f"The upper and lower case of {folder}/ cannot be changed here; rename the folder in "
+            "your editor or file manager"
+        )
     is_into = destination.strip().endswith(("/", "\\")) or vault.is_folder(wanted)
     place = checked_folder(vault, f"{wanted}/{name}".strip("/") if is_into else wanted)
     if folded_name(place).startswith(folded_name(folder) + "/"):

@@ -1,0 +1,119 @@
+"""Observers of a folder's files: by the system's events, or by comparing files at intervals."""
+
+from __future__ import annotations
+
+import errno
+import sys
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import psutil
+from watchdog.observers import Observer
+from watchdog.observers.api import BaseObserver
+from watchdog.observers.polling import PollingEmitter
+
+# watchdog prints its table of watches for every folder that is created and deleted quickly.
+warnings.filterwarnings("ignore", message="Callback with id", category=RuntimeWarning)
+POLLING_SHARE = 0.2  # of the time, at most; to list all files of a network drive may take seconds
+NETWORK_FILE_SYSTEMS = {
+    "9p", "afpfs", "afs", "ceph", "cifs", "davfs", "drvfs", "lustre", "macfuse", "nfs", "nfs4",
+    "osxfuse", "prl_fs", "smb3", "smbfs", "vboxsf", "virtiofs", "vmhgfs", "webdav",
+}  # fmt: skip
+
+
+class SystemCalls(NamedTuple):
+    """What to call when events were lost.
+
+    Attributes:
+        lost: the system dropped events.
+        unmounted: a drive was unmounted; the system watches its folders no more.
+        limited: the system's limit of watched folders is reached.
+    """
+
+    lost: Callable[[], None]
+    unmounted: Callable[[], None]
+    limited: Callable[[], None]
+
+
+if sys.platform == "linux":
+    from watchdog.observers.inotify import InotifyEmitter, InotifyObserver
+    from watchdog.observers.inotify_c import (
+        CallbackId,
+        InotifyConstants,
+        InotifyEvent,
+        InotifyFD,
+        Mask,
+        WatchCallback,
+        WatchDescriptor,
+    )
+
+    class SystemQueue(InotifyFD):
+        """Reports lost events, unmounted drives and unwatched folders; watchdog does not."""
+
+        def __init__(self, calls: SystemCalls) -> None:
+            super().__init__()
+            self._calls = calls
+
+        def handle_event(self, event: InotifyEvent) -> None:
+            super().handle_event(event)
+            if event.is_queue_overflow:
+                self._calls.lost()
+            if event.mask & InotifyConstants.IN_UNMOUNT:
+                self._calls.unmounted()
+
+        def add_callback(
+            self, path: bytes, mask: Mask, callback: WatchCallback, id_: CallbackId
+        ) -> WatchDescriptor:
+            try:
+                return super().add_callback(path, mask, callback, id_)
+            except OSError as error:
+                if error.errno == errno.ENOSPC:
+                    self._calls.limited()
+                raise
+
+    class _LinuxObserver(InotifyObserver):
+        def __init__(self, calls: SystemCalls) -> None:
+            self._inotify_fd = SystemQueue(calls)
+            self._inotify_fd.start()
+            BaseObserver.__init__(self, InotifyEmitter, inotify_fd=self._inotify_fd)
+
+
+def event_observer(calls: SystemCalls) -> BaseObserver:
+    """An observer by the events of this system."""
+    return _LinuxObserver(calls) if sys.platform == "linux" else Observer()
+
+
+class _PatientEmitter(PollingEmitter):
+    """Waits longer between two comparisons if one takes long."""
+
+    _pause = 0.0  # seconds
+
+    def queue_events(self, timeout: float) -> None:
+        pause = max(timeout, self._pause)
+        start = time.monotonic()
+        super().queue_events(pause)
+        spent = time.monotonic() - start - pause
+        self._pause = spent * (1 / POLLING_SHARE - 1)
+
+
+def polling_observer(seconds: float) -> BaseObserver:
+    """An observer that compares files at intervals of at least so many seconds."""
+    return BaseObserver(_PatientEmitter, timeout=seconds)
+
+
+def is_network_drive(folder: Path) -> bool:
+    """Whether files in this folder may be changed without an event on this computer.
+
+    Linux and macOS report only what programs of this computer change through this file system: on
+    a network drive not what other computers change, in a virtual machine or WSL not what the host
+    changes, and in FUSE file systems not what changes below them. Windows asks the server to
+    report changes.
+    """
+    if sys.platform == "win32":
+        return False
+    kinds = {Path(each.mountpoint): each.fstype for each in psutil.disk_partitions(all=True)}
+    kind = next((kinds[place] for place in (folder, *folder.parents) if place in kinds), "")
+    return kind in NETWORK_FILE_SYSTEMS or kind == "fuse" or kind.startswith("fuse.")
