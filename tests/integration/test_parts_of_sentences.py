@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -64,14 +65,19 @@ def states_part(text: str, name: str) -> bool:
     return part(name) in text.replace(doubted(name), "").replace(marked, "")
 
 
+def parts_of(node: dict[str, Any]) -> list[dict[str, Any]]:
+    """A memory without what others added to it, and each addition; each says whose it is."""
+    return [{**node, "added_by_others": []}, *node.get("added_by_others", [])]
+
+
 @pytest.mark.parametrize("name", WAYS)
 def test_no_tool_shows_a_part_as_the_persons(call: Caller, name: str) -> None:
     for tool in ("recall_memory", "graph_query", "vector_search"):
         answer = call(tool, "other", query=query(name))
         nodes = answer.get("nodes") or answer.get("results") or answer["chunks"]
-        for node in nodes:
-            if states_part(json.dumps(node), name):
-                assert node["origin"] == "client" and not node["verified"], (tool, node)
+        for each in (part for node in nodes for part in parts_of(node)):
+            if states_part(json.dumps(each), name):
+                assert each["origin"] == "client" and not each["verified"], (tool, each)
 
 
 @pytest.mark.parametrize("name", WAYS)
