@@ -250,6 +250,21 @@ def test_what_a_client_added_to_the_persons_list_is_shown_next_to_it_with_its_wr
     assert "added_by_others" not in gated
 
 
+def test_a_long_line_that_a_client_added_is_cut_as_any_sentence_is(
+    call: Caller, container: Container
+) -> None:
+    (container.vault.root / "Shed.md").write_text("- [ ] mend the shed\n")
+    container.indexing.index_written(["Shed.md"])
+    call("edit_memory", target="Shed", rationale=WHY, operation="append",
+         content="- [ ] " + "fetch planks for the shed " * 1000)  # fmt: skip
+    nodes = call("recall_memory", query="Is it on the list to mend the shed?")["nodes"]
+    (shed,) = (node for node in nodes if node["path"] == "Shed.md")
+    (added,) = shed["added_by_others"]
+    assert shed["content"] == "- [ ] mend the shed"
+    assert added["text"].startswith("- [ ] fetch planks") and added["text"].endswith(" …")
+    assert len(added["text"]) < 1100
+
+
 def test_an_edit_says_if_the_persons_sentences_next_to_it_no_longer_count_as_theirs(
     call: Caller, container: Container
 ) -> None:

@@ -31,7 +31,7 @@ def additions(
         whole: the note's outline.
         shown: the same outline without the text of others.
         chosen: the places of the sentences that the excerpt shows.
-        limit: UTF-8 bytes in all, of the nearest sentences; the first is shown even if longer.
+        limit: UTF-8 bytes in all, of the nearest sentences; the first is returned even if longer.
     """
     headings = {whole.statements[place].heading for place in chosen}
     left_out = [

@@ -27,6 +27,7 @@ from memvault.search.single_questions import questions_in
 from memvault.search.times.question_time import QuestionTime
 from memvault.search.times.time_spans import Calendar
 from memvault.text.encoders.embedding import Embedder
+from memvault.text.words import cut_at_word
 
 CUT = "…"
 _ByQuestion = Sequence[Floats]  # the scores of the sentences, (n,), for each question
@@ -238,8 +239,17 @@ def _excerpt(memory: Memory, outline: Outline, scores: _ByQuestion, limit: int) 
         " > ".join(best_sentence.heading),
         LineRange(first, last),
         own_only,
-        additions(whole, outline, chosen, limit // _ADDED_DIVISOR),
+        tuple(
+            _cut(each, limit) for each in additions(whole, outline, chosen, limit // _ADDED_DIVISOR)
+        ),
     )
+
+
+def _cut(addition: Addition, limit: int) -> Addition:
+    """The addition, cut at a word if it is longer than so many bytes."""
+    if len(addition.text.encode()) <= limit:
+        return addition
+    return addition._replace(text=f"{cut_at_word(addition.text, limit)} {CUT}")
 
 
 def _worth(outline: Outline, scores: Floats) -> Floats:
@@ -386,10 +396,3 @@ def _gap(statements: Sequence[Statement], place: int, following: int | None) -> 
         return mark
     is_new_line = statements[following].lines.first > statements[place].lines.last
     return mark + ("\n" if is_new_line else " ")
-
-
-def cut_at_word(text: str, limit: int) -> str:
-    """At most ``limit`` bytes of a text, cut after a word if one ends in their second half."""
-    head = text.strip().encode()[:limit].decode(errors="ignore")
-    word = max(head.rfind(" "), head.rfind("\n"))
-    return (head[:word] if word >= len(head) // 2 else head).rstrip()
