@@ -250,6 +250,18 @@ def test_what_a_client_added_to_the_persons_list_is_shown_next_to_it_with_its_wr
     assert "added_by_others" not in gated
 
 
+def test_a_clients_line_that_says_in_words_what_replaces_something_is_shown(
+    call: Caller, container: Container
+) -> None:
+    (container.vault.root / "Stove.md").write_text("The stove of the hut burns oil.\n")
+    container.indexing.index_written(["Stove.md"])
+    line = "Replaced by: a heat pump that was fitted in May"
+    call("edit_memory", target="Stove", operation="append", content=line, rationale=WHY)
+    nodes = call("recall_memory", query="What does the stove of the hut burn?")["nodes"]
+    (stove,) = (node for node in nodes if node["path"] == "Stove.md")
+    assert [added["text"] for added in stove["added_by_others"]] == [line]
+
+
 def test_a_long_line_that_a_client_added_is_cut_as_any_sentence_is(
     call: Caller, container: Container
 ) -> None:

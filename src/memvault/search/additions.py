@@ -11,6 +11,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from memvault.model.note import LineRange
+from memvault.model.search import Hit
 from memvault.search.context.outline import Outline, Statement, states_conflict
 
 
@@ -22,10 +23,10 @@ class Addition(NamedTuple):
 
 
 def additions(
-    whole: Outline, shown: Outline, chosen: Sequence[int], limit: int
+    hit: Hit, whole: Outline, shown: Outline, chosen: Sequence[int], limit: int
 ) -> tuple[Addition, ...]:
     """The sentences that an outline leaves out, of the sections of the chosen sentences; without
-    those that only name a contradicting note, which the verification does.
+    those that only name a contradicting note which the hit's verification names, too.
 
     Args:
         whole: the note's outline.
@@ -33,6 +34,7 @@ def additions(
         chosen: the places of the sentences that the excerpt shows.
         limit: UTF-8 bytes in all, of the nearest sentences; the first is returned even if longer.
     """
+    contradicting = {evidence.title for evidence in hit.verification.contradicted_by}
     headings = {whole.statements[place].heading for place in chosen}
     left_out = [
         place
@@ -42,7 +44,7 @@ def additions(
         if statement.shown
         and not kept.shown
         and statement.heading in headings
-        and not states_conflict(statement.text)
+        and not (states_conflict(statement.text) and _behind_label(statement) in contradicting)
     ]
     nearest = sorted(left_out, key=lambda place: min(abs(place - other) for other in chosen))
     fitting: list[int] = []
@@ -53,6 +55,11 @@ def additions(
         fitting.append(place)
     runs = groupby(enumerate(sorted(fitting)), key=lambda numbered: numbered[1] - numbered[0])
     return tuple(_addition([whole.statements[place] for _, place in run]) for _, run in runs)
+
+
+def _behind_label(statement: Statement) -> str:
+    """What follows the first colon: ``Plan B`` in ``Superseded by: Plan B``."""
+    return statement.text.partition(":")[2].strip(" :")
 
 
 def _addition(statements: Sequence[Statement]) -> Addition:

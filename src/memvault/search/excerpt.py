@@ -118,7 +118,7 @@ class Excerpts:
         ]
         excerpts = [
             _excerpt(
-                hit.memory,
+                hit,
                 outline,
                 [
                     _with_days(
@@ -206,9 +206,10 @@ def _with_days(
     return scores + (scores.max() or 1.0) * (of_time & (outline.layout.byte_counts > 0))
 
 
-def _excerpt(memory: Memory, outline: Outline, scores: _ByQuestion, limit: int) -> Excerpt:
+def _excerpt(hit: Hit, outline: Outline, scores: _ByQuestion, limit: int) -> Excerpt:
     """The best sentences of a note; ``scores`` are those of its sentences for each question."""
-    provenance, of_others = memory.provenance, outline.written_by_others(memory)
+    memory, provenance = hit.memory, hit.memory.provenance
+    of_others = outline.written_by_others(memory)
     whole, outline = outline, outline.of_best_author(memory, scores)
     statements, sizes = outline.statements, outline.layout.byte_counts.tolist()
     chosen = _best_places(outline, scores, limit)
@@ -240,7 +241,8 @@ def _excerpt(memory: Memory, outline: Outline, scores: _ByQuestion, limit: int) 
         LineRange(first, last),
         own_only,
         tuple(
-            _cut(each, limit) for each in additions(whole, outline, chosen, limit // _ADDED_DIVISOR)
+            _cut(each, limit)
+            for each in additions(hit, whole, outline, chosen, limit // _ADDED_DIVISOR)
         ),
     )
 
