@@ -262,6 +262,24 @@ def test_a_clients_line_that_says_in_words_what_replaces_something_is_shown(
     assert [added["text"] for added in stove["added_by_others"]] == [line]
 
 
+def test_each_client_that_added_to_the_persons_list_is_named_and_more_lines_are_marked(
+    call: Caller, container: Container
+) -> None:
+    (container.vault.root / "Tools.md").write_text("- [ ] buy a saw\n")
+    container.indexing.index_written(["Tools.md"])
+    further = "\n".join(f"- [ ] sharpen tool number {number}" for number in range(30))
+    for client, content in (("eve", "- [ ] oil the axe"), ("adam", "- [ ] sell the drill"),
+                            ("adam", further)):  # fmt: skip
+        call("edit_memory", client, target="Tools", operation="append", content=content,
+             rationale=WHY)  # fmt: skip
+    nodes = call("recall_memory", query="Is it on the list to buy a saw?")["nodes"]
+    (tools,) = (node for node in nodes if node["path"] == "Tools.md")
+    axe, others = tools["added_by_others"]
+    assert (axe["text"], axe["written_by"]) == ("- [ ] oil the axe", "eve")
+    assert others["text"].startswith("- [ ] sell the drill") and others["written_by"] == "adam"
+    assert others["text"].endswith(" …")
+
+
 def test_a_long_line_that_a_client_added_is_cut_as_any_sentence_is(
     call: Caller, container: Container
 ) -> None:

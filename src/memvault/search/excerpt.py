@@ -12,7 +12,7 @@ import numpy as np
 from memvault.model.memory import Memory
 from memvault.model.note import LineRange
 from memvault.model.search import Hit
-from memvault.search.additions import Addition, additions
+from memvault.search.additions import CUT, Addition, additions
 from memvault.search.context.outline import Code, Floats, Outline, Outlines, Statement
 from memvault.search.context.properties import (
     PropertyChooser,
@@ -29,7 +29,6 @@ from memvault.search.times.time_spans import Calendar
 from memvault.text.encoders.embedding import Embedder
 from memvault.text.words import cut_at_word
 
-CUT = "…"
 _ByQuestion = Sequence[Floats]  # the scores of the sentences, (n,), for each question
 _ADDED_DIVISOR = 2  # half as much as the excerpt, at most, is for what others added next to it
 UNNAMED_DIVISOR = 4  # a quarter of an excerpt at most is for properties that nobody asked for
