@@ -116,8 +116,8 @@ class ForgettingTools(Tools):
             if target is None or not self._waits(target):
                 raise
             raise NoteNotFound(
-                f"{target!r} is not forgotten: that still waits for the person, who can reject it "
-                "on the Curate page",
+                f"{target!r} is not forgotten yet: that still waits for the person, who can reject "
+                "it on the Curate page",
                 target=target,
             ) from error
         assert done.change is not None

@@ -70,7 +70,7 @@ Sources = Annotated[
 ]
 
 REFRAMED = (
-    "The person's sentences next to what you replaced now count as your claims, since it may "
+    "The person's sentences next to what you replaced now count as your claims, since that may "
     "change their meaning; on sensitive questions they are withheld. To keep them the person's: "
     "undo_change, then append what is new."
 )

@@ -250,6 +250,51 @@ def test_what_a_client_added_to_the_persons_list_is_shown_next_to_it_with_its_wr
     assert "added_by_others" not in gated
 
 
+def test_a_clients_line_that_says_in_words_what_replaces_something_is_shown(
+    call: Caller, container: Container
+) -> None:
+    (container.vault.root / "Stove.md").write_text("The stove of the hut burns oil.\n")
+    container.indexing.index_written(["Stove.md"])
+    line = "Replaced by: a heat pump that was fitted in May"
+    call("edit_memory", target="Stove", operation="append", content=line, rationale=WHY)
+    nodes = call("recall_memory", query="What does the stove of the hut burn?")["nodes"]
+    (stove,) = (node for node in nodes if node["path"] == "Stove.md")
+    assert [added["text"] for added in stove["added_by_others"]] == [line]
+
+
+def test_each_client_that_added_to_the_persons_list_is_named_and_more_lines_are_marked(
+    call: Caller, container: Container
+) -> None:
+    (container.vault.root / "Tools.md").write_text("- [ ] buy a saw\n")
+    container.indexing.index_written(["Tools.md"])
+    further = "\n".join(f"- [ ] sharpen tool number {number}" for number in range(30))
+    for client, content in (("eve", "- [ ] oil the axe"), ("adam", "- [ ] sell the drill"),
+                            ("adam", further)):  # fmt: skip
+        call("edit_memory", client, target="Tools", operation="append", content=content,
+             rationale=WHY)  # fmt: skip
+    nodes = call("recall_memory", query="Is it on the list to buy a saw?")["nodes"]
+    (tools,) = (node for node in nodes if node["path"] == "Tools.md")
+    axe, others = tools["added_by_others"]
+    assert (axe["text"], axe["written_by"]) == ("- [ ] oil the axe", "eve")
+    assert others["text"].startswith("- [ ] sell the drill") and others["written_by"] == "adam"
+    assert others["text"].endswith(" …")
+
+
+def test_a_long_line_that_a_client_added_is_cut_as_any_sentence_is(
+    call: Caller, container: Container
+) -> None:
+    (container.vault.root / "Shed.md").write_text("- [ ] mend the shed\n")
+    container.indexing.index_written(["Shed.md"])
+    call("edit_memory", target="Shed", rationale=WHY, operation="append",
+         content="- [ ] " + "fetch planks for the shed " * 1000)  # fmt: skip
+    nodes = call("recall_memory", query="Is it on the list to mend the shed?")["nodes"]
+    (shed,) = (node for node in nodes if node["path"] == "Shed.md")
+    (added,) = shed["added_by_others"]
+    assert shed["content"] == "- [ ] mend the shed"
+    assert added["text"].startswith("- [ ] fetch planks") and added["text"].endswith(" …")
+    assert len(added["text"]) < 1100
+
+
 def test_an_edit_says_if_the_persons_sentences_next_to_it_no_longer_count_as_theirs(
     call: Caller, container: Container
 ) -> None:

@@ -221,6 +221,8 @@ def test_all_that_one_client_did_is_taken_back(browser: Browser, site: Served, d
     Select(browser.one("select[name=client]")).select_by_visible_text("mcp")
     do("Undo all", "x")
     wait_until(lambda: not any((site.vault / path).exists() for path in paths), "not undone")
+    browser.open(f"{site.url}/activity?client=mcp")
+    assert "Light 1" in browser.text() and "Undo selected" not in browser.text()
 
 
 def test_activity_tells_what_each_client_read(browser: Browser, site: Served) -> None:

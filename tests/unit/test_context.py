@@ -551,6 +551,13 @@ def test_a_note_that_a_link_led_to_has_a_sentence_in_other_words_than_the_questi
     assert not quotes(linked)
     assert quotes(replace(linked, hops=(step,), confidence=0.3))
     assert not quotes(replace(linked, hops=(step,), confidence=0.05))
+    by_client = Provenance(spans=(OriginSpan(1, 3, Origin(kind=OriginKind.CLIENT)),))
+    claim = linked.memory.model_copy(update={"provenance": by_client})
+    assert not quotes(replace(linked, memory=claim, hops=(step,), confidence=0.3))
+    said = ConflictKind.SUPERSESSION.value
+    newer = Evidence("new", "new", "new.md", LineRange(1, 1), "supersedes", said)
+    superseded = replace(linked.verification, contradicted_by=(newer,))
+    assert not quotes(replace(linked, verification=superseded, hops=(step,), confidence=0.3))
 
 
 def test_a_note_that_is_gone_or_empty_is_passed_over(notes):

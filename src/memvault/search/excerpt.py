@@ -12,7 +12,7 @@ import numpy as np
 from memvault.model.memory import Memory
 from memvault.model.note import LineRange
 from memvault.model.search import Hit
-from memvault.search.additions import Addition, additions
+from memvault.search.additions import CUT, Addition, additions
 from memvault.search.context.outline import Code, Floats, Outline, Outlines, Statement
 from memvault.search.context.properties import (
     PropertyChooser,
@@ -27,8 +27,8 @@ from memvault.search.single_questions import questions_in
 from memvault.search.times.question_time import QuestionTime
 from memvault.search.times.time_spans import Calendar
 from memvault.text.encoders.embedding import Embedder
+from memvault.text.words import cut_at_word
 
-CUT = "…"
 _ByQuestion = Sequence[Floats]  # the scores of the sentences, (n,), for each question
 _ADDED_DIVISOR = 2  # half as much as the excerpt, at most, is for what others added next to it
 UNNAMED_DIVISOR = 4  # a quarter of an excerpt at most is for properties that nobody asked for
@@ -117,7 +117,7 @@ class Excerpts:
         ]
         excerpts = [
             _excerpt(
-                hit.memory,
+                hit,
                 outline,
                 [
                     _with_days(
@@ -205,9 +205,10 @@ def _with_days(
     return scores + (scores.max() or 1.0) * (of_time & (outline.layout.byte_counts > 0))
 
 
-def _excerpt(memory: Memory, outline: Outline, scores: _ByQuestion, limit: int) -> Excerpt:
+def _excerpt(hit: Hit, outline: Outline, scores: _ByQuestion, limit: int) -> Excerpt:
     """The best sentences of a note; ``scores`` are those of its sentences for each question."""
-    provenance, of_others = memory.provenance, outline.written_by_others(memory)
+    memory, provenance = hit.memory, hit.memory.provenance
+    of_others = outline.written_by_others(memory)
     whole, outline = outline, outline.of_best_author(memory, scores)
     statements, sizes = outline.statements, outline.layout.byte_counts.tolist()
     chosen = _best_places(outline, scores, limit)
@@ -238,8 +239,18 @@ def _excerpt(memory: Memory, outline: Outline, scores: _ByQuestion, limit: int) 
         " > ".join(best_sentence.heading),
         LineRange(first, last),
         own_only,
-        additions(whole, outline, chosen, limit // _ADDED_DIVISOR),
+        tuple(
+            _cut(each, limit)
+            for each in additions(hit, whole, outline, chosen, limit // _ADDED_DIVISOR)
+        ),
     )
+
+
+def _cut(addition: Addition, limit: int) -> Addition:
+    """The addition, cut at a word if it is longer than so many bytes."""
+    if len(addition.text.encode()) <= limit:
+        return addition
+    return addition._replace(text=f"{cut_at_word(addition.text, limit)} {CUT}")
 
 
 def _worth(outline: Outline, scores: Floats) -> Floats:
@@ -386,10 +397,3 @@ def _gap(statements: Sequence[Statement], place: int, following: int | None) -> 
         return mark
     is_new_line = statements[following].lines.first > statements[place].lines.last
     return mark + ("\n" if is_new_line else " ")
-
-
-def cut_at_word(text: str, limit: int) -> str:
-    """At most ``limit`` bytes of a text, cut after a word if one ends in their second half."""
-    head = text.strip().encode()[:limit].decode(errors="ignore")
-    word = max(head.rfind(" "), head.rfind("\n"))
-    return (head[:word] if word >= len(head) // 2 else head).rstrip()

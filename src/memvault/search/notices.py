@@ -62,9 +62,10 @@ def withheld_notice(topic: str | None, query: str, hits: Sequence[Hit]) -> str |
         items.append(f"{further_count} more")
     return (
         f"Withheld: {_enumeration(items)}. The question is on a {topic} matter, and an AI client "
-        "or an import wrote this, whatever it says, or changed what is next to it. If the answer "
-        "may be in it, call recall_memory with allow_unverified=true and say that it is "
-        "unverified; the person verifies it on the Curate page or with verified: true in the note."
+        "or an import wrote this text or changed what is next to it. The text may be about "
+        "something else. If it may answer, call recall_memory with allow_unverified=true and say "
+        "that it is unverified; the person verifies it on the Curate page or with verified: true "
+        "in the note."
     )
 
 

@@ -10,7 +10,7 @@ from memvault.text.words import composed, without_accents
 
 _TO_DO = re.compile(
     r"\b(?:(?:to|need|must|should)[- ](?:i )?dos?|to get done|need to|needs? doing|"
-    r"needs to be done|todos?|tasks?|overdue|"
+    r"(?:to|must|should) be done|todos?|tasks?|overdue|"
     r"what(?:['’]?s| is| remains)? (?:still open|(?:still )?(?:outstanding|pending|unfinished)))\b",
     re.I,
 )

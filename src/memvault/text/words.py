@@ -132,3 +132,10 @@ def key_phrase(key: str) -> str:
 def is_uncased(text: str) -> bool:
     """Whether the script has no upper case."""
     return text.lower() == text.upper()
+
+
+def cut_at_word(text: str, limit: int) -> str:
+    """At most ``limit`` bytes of a text, cut after a word if one ends in their second half."""
+    head = text.strip().encode()[:limit].decode(errors="ignore")
+    word = max(head.rfind(" "), head.rfind("\n"))
+    return (head[:word] if word >= len(head) // 2 else head).rstrip()

@@ -148,7 +148,7 @@ class _Distillation:
         self._linked = [
             place
             for place, hit in enumerate(hits[:LINKED_AMONG])
-            if hit.hops and hit.confidence >= LINKED_CONFIDENCE
+            if hit.hops and hit.confidence >= LINKED_CONFIDENCE and may_come_first(hit)
         ]
 
     def context(self, form: ContextForm | None) -> Context:

@@ -316,7 +316,7 @@ def _outline(
 
 
 def states_conflict(text: str) -> bool:
-    """Whether a sentence does nothing but name a note that replaces or contradicts its own."""
+    """Whether a sentence begins with a label such as ``Superseded by:``."""
     label, colon, _ = text.partition(":")
     return bool(colon) and contradicts(label)
 

@@ -5,8 +5,9 @@ greatest ``w * score - (1 - w) * (greatest similarity to those chosen)``, where 
 `RELEVANCE_WEIGHT` and scores are relative to the best. Parts of one memory count as half as
 similar, because they are read together. The best part of the first memory is chosen before all
 others, then one of each memory that a link led to: it has the second half of an answer, in words
-that the question lacks. If the parts that score at least `MIN_SHARE` of the best leave much of the
-budget unused, less relevant ones follow, then the neighbours of those chosen.
+that the question lacks. Claims and superseded memories are not chosen so. If the parts that score
+at least `MIN_SHARE` of the best leave much of the budget unused, less relevant ones follow, then
+the neighbours of those chosen.
 """
 
 from __future__ import annotations
