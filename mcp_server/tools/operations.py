@@ -127,7 +127,7 @@ class OperationTools(Tools):
             reversal_hash=done.change.reversal_hash if done.change else None,
             contradicts=[ContradictedShape.of(memory) for memory in contradicted] or None,
             notice=notice or hint,
-            pulse=self._box.meter.of([node_id]),
+            pulse=self._box.meter.around(node_id),
             **fields,
         )
 

@@ -104,9 +104,9 @@ class PreferenceTools(Tools):
         )
 
     def _pulse_of(self, path: str) -> CognitivePulse:
-        """The pulse of the note at a path; of the whole vault without one."""
+        """The pulse of the note at a path and of those around it; of the vault without one."""
         memory = self._box.container.live.catalogue.by_path(path)
-        return self._box.meter.of([memory.id]) if memory else self._box.meter.of_vault()
+        return self._box.meter.around(memory.id) if memory else self._box.meter.of_vault()
 
 
 Content = Annotated[

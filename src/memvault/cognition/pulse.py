@@ -167,6 +167,10 @@ class PulseMeter:
                     self._answers[key] = state
         return self._pulse(state, ids)
 
+    def around(self, memory_id: str) -> CognitivePulse:
+        """The pulse of a memory and of those related to it; one alone would always have the same."""
+        return self.of([memory_id, *self.similarity_index.related(memory_id, LOCAL)])
+
     def of_vault(self) -> CognitivePulse:
         """The pulse of everything indexed.
 
