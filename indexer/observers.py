@@ -18,6 +18,7 @@ from watchdog.observers.polling import PollingEmitter
 # watchdog prints its table of watches for every folder that is created and deleted quickly.
 warnings.filterwarnings("ignore", message="Callback with id", category=RuntimeWarning)
 POLLING_SHARE = 0.2  # of the time, at most; to list all files of a network drive may take seconds
+LONGEST_PAUSE = 300.0  # seconds; a list may take hours because the drive does not answer
 NETWORK_FILE_SYSTEMS = {
     "9p", "afpfs", "afs", "ceph", "cifs", "davfs", "drvfs", "lustre", "macfuse", "nfs", "nfs4",
     "osxfuse", "prl_fs", "smb3", "smbfs", "vboxsf", "virtiofs", "vmhgfs", "webdav",
@@ -96,7 +97,7 @@ class _PatientEmitter(PollingEmitter):
         start = time.monotonic()
         super().queue_events(pause)
         spent = time.monotonic() - start - pause
-        self._pause = spent * (1 / POLLING_SHARE - 1)
+        self._pause = min(spent * (1 / POLLING_SHARE - 1), LONGEST_PAUSE)
 
 
 def polling_observer(seconds: float) -> BaseObserver:

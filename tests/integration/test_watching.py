@@ -20,7 +20,8 @@ from typing import Any
 
 import pytest
 from fastmcp import Client
-from watchdog.events import FileSystemEvent
+from watchdog.events import FileSystemEvent, FileSystemEventHandler
+from watchdog.utils.dirsnapshot import EmptyDirectorySnapshot
 
 from indexer import observers, watch
 from indexer.doctor import examine, known_problems
@@ -368,6 +369,33 @@ def test_a_vault_is_watched_again_when_its_drive_was_unmounted_for_a_moment(
         until(lambda: paths(indexer) == {"Heron.md"})
         write("Wren.md", "The Wren is new.")
         until(lambda: "Wren.md" in paths(indexer))
+
+
+def test_a_drive_that_did_not_answer_for_hours_is_compared_again_within_minutes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, waits, durations = 0.0, list[float](), [0.1, 10.0, 7_200.0, 0.1]
+
+    def wait(seconds: float) -> bool:
+        nonlocal now
+        waits.append(seconds)
+        now += seconds
+        return False
+
+    def take_snapshot() -> EmptyDirectorySnapshot:
+        nonlocal now
+        now += durations.pop(0)
+        return EmptyDirectorySnapshot()
+
+    monkeypatch.setattr(observers, "time", SimpleNamespace(monotonic=lambda: now))
+    observer = observers.polling_observer(5.0)
+    observer.schedule(FileSystemEventHandler(), str(tmp_path))
+    (emitter,) = observer.emitters
+    monkeypatch.setattr(emitter.stopped_event, "wait", wait)
+    monkeypatch.setattr(emitter, "_take_snapshot", take_snapshot)
+    while durations:
+        emitter.queue_events(5.0)
+    assert waits == pytest.approx([5.0, 5.0, 40.0, 300.0])
 
 
 @pytest.mark.parametrize("kind", ["nfs4", "fuse.sshfs", "9p", "fuseblk", "ext4"])
