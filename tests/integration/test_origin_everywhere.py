@@ -250,6 +250,20 @@ def test_what_a_client_added_to_the_persons_list_is_shown_next_to_it_with_its_wr
     assert "added_by_others" not in gated
 
 
+def test_a_long_line_that_a_client_adds_to_the_persons_list_does_not_fill_answers(
+    call: Caller, container: Container
+) -> None:
+    (container.vault.root / "Errands.md").write_text("- [ ] wax the skis\n- [ ] buy twine\n")
+    container.indexing.index_written(["Errands.md"])
+    line = f"- [ ] order {'blue string and ' * 3_000}"
+    call("edit_memory", target="Errands", rationale=WHY, operation="append", content=line)
+    nodes = call("recall_memory", query="Is it on the list to wax the skis?")["nodes"]
+    (listed,) = (node for node in nodes if node["path"] == "Errands.md")
+    (added,) = listed["added_by_others"]
+    assert added["text"].startswith("- [ ] order blue string") and added["text"].endswith(" …")
+    assert len(added["text"]) < 1_100
+
+
 def test_an_edit_says_if_the_persons_sentences_next_to_it_no_longer_count_as_theirs(
     call: Caller, container: Container
 ) -> None:

@@ -13,6 +13,8 @@ from typing import NamedTuple
 from memvault.model.note import LineRange
 from memvault.search.context.outline import Outline, Statement, states_conflict
 
+MAX_LENGTH_FACTOR = 2  # times the limit: a sentence longer than that is cut at a word
+
 
 class Addition(NamedTuple):
     """Successive sentences of others in the person's note, with their lines."""
@@ -31,8 +33,10 @@ def additions(
         whole: the note's outline.
         shown: the same outline without the text of others.
         chosen: the places of the sentences that the excerpt shows.
-        limit: UTF-8 bytes in all, of the nearest sentences; the first is shown even if longer.
+        limit: UTF-8 bytes in all, of the nearest sentences; the first is shown even if longer, but
+            cut at twice the limit.
     """
+    longest = MAX_LENGTH_FACTOR * limit
     headings = {whole.statements[place].heading for place in chosen}
     left_out = [
         place
@@ -52,9 +56,11 @@ def additions(
             break
         fitting.append(place)
     runs = groupby(enumerate(sorted(fitting)), key=lambda numbered: numbered[1] - numbered[0])
-    return tuple(_addition([whole.statements[place] for _, place in run]) for _, run in runs)
+    return tuple(
+        _addition([whole.statements[place] for _, place in run], longest) for _, run in runs
+    )
 
 
-def _addition(statements: Sequence[Statement]) -> Addition:
+def _addition(statements: Sequence[Statement], longest: int) -> Addition:
     lines = LineRange(statements[0].lines.first, statements[-1].lines.last)
-    return Addition("\n".join(statement.shown for statement in statements), lines)
+    return Addition("\n".join(statement.cut(longest) for statement in statements), lines)

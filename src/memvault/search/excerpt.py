@@ -12,8 +12,8 @@ import numpy as np
 from memvault.model.memory import Memory
 from memvault.model.note import LineRange
 from memvault.model.search import Hit
-from memvault.search.additions import Addition, additions
-from memvault.search.context.outline import Code, Floats, Outline, Outlines, Statement
+from memvault.search.additions import MAX_LENGTH_FACTOR, Addition, additions
+from memvault.search.context.outline import CUT, Code, Floats, Outline, Outlines, Statement
 from memvault.search.context.properties import (
     PropertyChooser,
     first_properties,
@@ -28,12 +28,10 @@ from memvault.search.times.question_time import QuestionTime
 from memvault.search.times.time_spans import Calendar
 from memvault.text.encoders.embedding import Embedder
 
-CUT = "…"
 _ByQuestion = Sequence[Floats]  # the scores of the sentences, (n,), for each question
 _ADDED_DIVISOR = 2  # half as much as the excerpt, at most, is for what others added next to it
 UNNAMED_DIVISOR = 4  # a quarter of an excerpt at most is for properties that nobody asked for
 READ_WHOLE = 10  # notes whose every sentence is compared; of later ones only the passage found
-_MAX_LENGTH_FACTOR = 2  # times the limit: a sentence longer than that is cut at a word
 # A sentence is often completed by the next one ("When was it?" "In May") and prepared by the one
 # before; a label ("To fold all:", a callout's title) says nothing without what follows it.
 _AFTER, _AFTER_LABEL, _BEFORE = 0.5, 0.75, 0.25
@@ -223,8 +221,8 @@ def _excerpt(memory: Memory, outline: Outline, scores: _ByQuestion, limit: int) 
     elif room > limit // 2:
         chosen += _following(sizes, chosen, room)
     best_sentence = statements[chosen[0]]
-    if len(chosen) == 1 and sizes[chosen[0]] > _MAX_LENGTH_FACTOR * limit:
-        text = f"{cut_at_word(best_sentence.shown, _MAX_LENGTH_FACTOR * limit)} {CUT}"
+    if len(chosen) == 1 and sizes[chosen[0]] > MAX_LENGTH_FACTOR * limit:
+        text = best_sentence.cut(MAX_LENGTH_FACTOR * limit)
     else:
         text = text_of_excerpt(memory.title, statements, sorted(chosen), code)
     ranges = [statements[place].lines for place in chosen] + [block.lines for block in code]
@@ -386,10 +384,3 @@ def _gap(statements: Sequence[Statement], place: int, following: int | None) -> 
         return mark
     is_new_line = statements[following].lines.first > statements[place].lines.last
     return mark + ("\n" if is_new_line else " ")
-
-
-def cut_at_word(text: str, limit: int) -> str:
-    """At most ``limit`` bytes of a text, cut after a word if one ends in their second half."""
-    head = text.strip().encode()[:limit].decode(errors="ignore")
-    word = max(head.rfind(" "), head.rfind("\n"))
-    return (head[:word] if word >= len(head) // 2 else head).rstrip()

@@ -41,6 +41,7 @@ CLEARLY_BETTER = 1.25  # times the person's best score that the best sentence of
 # Code that plugins of Obsidian replace by query results: the code itself says nothing.
 _QUERIES = frozenset(("dataview", "dataviewjs", "tasks"))
 _BULLET = re.compile(r"\A *(?:[-*+] )?")
+CUT = "…"  # after what is cut, and for what is left out
 
 _Key = tuple[str, str, bool, bool, str]
 Vectors = npt.NDArray[np.float16]  # (n, dim), normalised; a row of zeros if unknown
@@ -67,6 +68,16 @@ class Statement(NamedTuple):
     def quoted(self) -> str:
         """``shown`` without the bullet of a list, for text that has bullets of its own or none."""
         return _BULLET.sub("", self.shown)
+
+    def cut(self, limit: int) -> str:
+        """``shown``, at most about ``limit`` bytes of it and then ``…``, cut after a word if one
+        ends in their second half."""
+        text = self.shown.strip()
+        head = text.encode()[:limit].decode(errors="ignore")
+        if head == text:
+            return self.shown
+        word = max(head.rfind(" "), head.rfind("\n"))
+        return f"{(head[:word] if word >= len(head) // 2 else head).rstrip()} {CUT}"
 
 
 @dataclass(frozen=True, slots=True)
