@@ -10,6 +10,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -264,6 +265,19 @@ def test_a_name_that_is_not_unicode_is_named_and_left_out(tmp_path: Path) -> Non
     vault = write(tmp_path, {"a.md": ""})
     assert walked(vault) == ["a.md"]
     assert list(vault.problems) == ["bad?.md"]
+
+
+@posix_only
+def test_a_placeholder_of_icloud_is_named_in_unicode_and_only_without_its_note(
+    tmp_path: Path,
+) -> None:
+    vault = write(tmp_path, {"a.md": "", ".a.md.icloud": "", ".b.md.icloud": ""})
+    names = ["b.md"]
+    with suppress(OSError):  # the file system takes Unicode names only
+        Path(os.fsdecode(os.fsencode(tmp_path) + b"/.bad\xff.md.icloud")).write_text("x")
+        names.append("bad?.md")
+    assert walked(vault) == ["a.md"]
+    assert list(vault.problems) == names
 
 
 def test_reading_says_what_is_wrong(tmp_path: Path) -> None:
