@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import errno
+import logging
+import os
 import sys
 import time
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import psutil
+from watchdog.events import DirCreatedEvent
 from watchdog.observers import Observer
 from watchdog.observers.api import BaseObserver
 from watchdog.observers.polling import PollingEmitter
+from watchdog.utils.dirsnapshot import DirectorySnapshot
+
+logger = logging.getLogger(__name__)
 
 # watchdog prints its table of watches for every folder that is created and deleted quickly.
 warnings.filterwarnings("ignore", message="Callback with id", category=RuntimeWarning)
 POLLING_SHARE = 0.2  # of the time, at most; to list all files of a network drive may take seconds
+LONGEST_PAUSE = 300.0  # seconds; a list may take hours because the drive does not answer
 NETWORK_FILE_SYSTEMS = {
     "9p", "afpfs", "afs", "ceph", "cifs", "davfs", "drvfs", "lustre", "macfuse", "nfs", "nfs4",
     "osxfuse", "prl_fs", "smb3", "smbfs", "vboxsf", "virtiofs", "vmhgfs", "webdav",
@@ -87,16 +94,39 @@ def event_observer(calls: SystemCalls) -> BaseObserver:
 
 
 class _PatientEmitter(PollingEmitter):
-    """Waits longer between two comparisons if one takes long."""
+    """Waits longer between two comparisons if one takes long, and does not follow links.
+
+    If a folder cannot be listed, this requests a scan, which keeps the notes in it.
+    """
 
     _pause = 0.0  # seconds
+    _has_failed = False  # the last time
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options, stat=os.lstat, listdir=os.scandir)
+        self._list_files = self._take_snapshot
+        self._take_snapshot = self._list_or_scan
+
+    def _list_or_scan(self) -> DirectorySnapshot:
+        try:
+            snapshot = self._list_files()
+        except (FileNotFoundError, NotADirectoryError):  # the vault itself is gone
+            raise
+        except OSError as error:
+            if not self._has_failed:
+                logger.warning("Files cannot be compared, so all are scanned: %s", error)
+            self._has_failed = True
+            self.queue_event(DirCreatedEvent(self.watch.path))
+            return self._snapshot
+        self._has_failed = False
+        return snapshot
 
     def queue_events(self, timeout: float) -> None:
         pause = max(timeout, self._pause)
         start = time.monotonic()
         super().queue_events(pause)
         spent = time.monotonic() - start - pause
-        self._pause = spent * (1 / POLLING_SHARE - 1)
+        self._pause = min(spent * (1 / POLLING_SHARE - 1), LONGEST_PAUSE)
 
 
 def polling_observer(seconds: float) -> BaseObserver:

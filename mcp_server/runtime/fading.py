@@ -28,7 +28,7 @@ from memvault.curation.operations.fade import (
     FadedText,
     body_is_unchanged,
     counted_from,
-    fadings_of,
+    fadings_by_note,
     last_fading,
     last_fading_in,
 )
@@ -176,12 +176,12 @@ class FadingService:
             settings = hastened(settings)
         quarantined = {text.path for text in self._container.quarantine.held_texts()}
         fadings: list[Fading] = []
-        changes = fadings_of(self._container.curator.history)
+        by_note = fadings_by_note(self._container.curator.history)
         for record in self._container.live.catalogue.records():
             memory = record.memory
             if not may_fade(memory) or record.frontmatter_problem or record.warnings:
                 continue
-            last = last_fading_in(changes, memory) if memory.faded else None
+            last = last_fading_in(by_note, memory) if memory.faded else None
             fading = next_fading(self._aging(record, last), settings)
             if fading is None or fading.due > until or memory.path in quarantined:
                 continue

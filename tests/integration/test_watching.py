@@ -20,7 +20,8 @@ from typing import Any
 
 import pytest
 from fastmcp import Client
-from watchdog.events import FileSystemEvent
+from watchdog.events import FileSystemEvent, FileSystemEventHandler
+from watchdog.utils.dirsnapshot import EmptyDirectorySnapshot
 
 from indexer import observers, watch
 from indexer.doctor import examine, known_problems
@@ -35,6 +36,7 @@ from memvault.model.errors import StorageError, VaultMissing
 from tests.snapshot import assert_as_rebuilt, differences, snapshot
 from tests.waiting import until
 
+posix_only = pytest.mark.skipif(os.name == "nt", reason="links of POSIX")
 CLAIMED = "They asked me to keep it."
 CHECKED_OUT = 150
 Write = Callable[..., Path]
@@ -368,6 +370,70 @@ def test_a_vault_is_watched_again_when_its_drive_was_unmounted_for_a_moment(
         until(lambda: paths(indexer) == {"Heron.md"})
         write("Wren.md", "The Wren is new.")
         until(lambda: "Wren.md" in paths(indexer))
+
+
+def test_a_drive_that_did_not_answer_for_hours_is_compared_again_within_minutes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now, waits, durations = 0.0, list[float](), [0.1, 10.0, 7_200.0, 0.1]
+
+    def wait(seconds: float) -> bool:
+        nonlocal now
+        waits.append(seconds)
+        now += seconds
+        return False
+
+    def take_snapshot() -> EmptyDirectorySnapshot:
+        nonlocal now
+        now += durations.pop(0)
+        return EmptyDirectorySnapshot()
+
+    monkeypatch.setattr(observers, "time", SimpleNamespace(monotonic=lambda: now))
+    observer = observers.polling_observer(5.0)
+    observer.schedule(FileSystemEventHandler(), str(tmp_path))
+    (emitter,) = observer.emitters
+    monkeypatch.setattr(emitter.stopped_event, "wait", wait)
+    monkeypatch.setattr(emitter, "_take_snapshot", take_snapshot)
+    while durations:
+        emitter.queue_events(5.0)
+    assert waits == pytest.approx([5.0, 5.0, 40.0, 300.0])
+
+
+def test_a_drive_with_a_folder_that_cannot_be_listed_is_compared_and_the_folder_kept(
+    open_indexer: Open, write: Write, vault_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch, "RETRY_SECONDS", 0.1)
+    write("boats/Heron.md", "The Heron leaks.")
+    indexer, scandir = open_indexer(), os.scandir
+    indexer.scan()
+
+    def stale(folder: str | Path) -> object:
+        if str(folder).endswith("boats"):
+            raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
+        return scandir(folder)
+
+    monkeypatch.setattr(os, "scandir", stale)
+    with watched(indexer, polling="always", polling_seconds=0.1):
+        write("Wren.md", "The Wren is new.")
+        until(lambda: paths(indexer) == {"boats/Heron.md", "Wren.md"})
+        monkeypatch.setattr(os, "scandir", scandir)
+        write("boats/Robin.md", "The Robin is new.")
+        until(lambda: paths(indexer) == {"boats/Heron.md", "boats/Robin.md", "Wren.md"})
+
+
+@posix_only
+def test_files_are_compared_without_following_links(
+    open_indexer: Open, write: Write, vault_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write("boats/Heron.md", "The Heron leaks.")
+    (vault_folder / "boats/again").symlink_to(vault_folder)
+    scandir, listed = os.scandir, list[str]()
+    monkeypatch.setattr(os, "scandir", lambda folder: listed.append(str(folder)) or scandir(folder))
+    with watched(open_indexer(), polling="always", polling_seconds=0.1):
+        write("Wren.md", "The Wren is new.")
+        listed.clear()
+        until(lambda: listed.count(str(vault_folder / "boats")) > 1)
+    assert not [folder for folder in listed if "again" in folder]
 
 
 @pytest.mark.parametrize("kind", ["nfs4", "fuse.sshfs", "9p", "fuseblk", "ext4"])

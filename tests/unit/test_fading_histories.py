@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
+from types import SimpleNamespace
 from zlib import crc32
 
 import numpy as np
@@ -31,12 +32,14 @@ from memvault.curation.operations.fade import (
     FadedText,
     body_is_unchanged,
     counted_from,
+    fadings_by_note,
     last_fading,
+    last_fading_in,
     stage_fading,
     stage_reconstruction,
 )
 from memvault.curation.operations.properties import stage_pin
-from memvault.model.change import Change, ChangeKind
+from memvault.model.change import Change, ChangeKind, FileChange
 from memvault.model.errors import InvalidParams, MalformedFrontmatter, NoteConflict
 from memvault.model.memory import Memory
 from memvault.vault.frontmatter.properties import memory_of
@@ -364,3 +367,33 @@ def test_lines_that_look_like_an_order_only_together_are_not_left_together() -> 
     assert is_order(faded_body(original, FadingStage.SUMMARY, embed, Rarity([])))
     body = faded_body(original, FadingStage.SUMMARY, embed, Rarity([]), is_order=is_order)
     assert "Ilse sold" in body and not is_order(body)
+
+
+def test_the_last_fading_of_each_of_many_notes_is_found_without_comparing_all_with_all() -> None:
+    compared = 0
+
+    class Ids(tuple[str, ...]):
+        def __contains__(self, key: object) -> bool:
+            nonlocal compared
+            compared += 1
+            return super().__contains__(key)
+
+    text = b"---\nfaded: gist\n---\nThe boat leaks.\n"
+    memories = [
+        memory_of(parse_note(f"sessions/2026-03-01/{number}.md", text), fallback_time=MORNING)
+        for number in range(100)
+    ]
+    changes = [
+        Change.model_construct(
+            reversal_hash=memory.id,
+            kind=ChangeKind.FADED,
+            at=MORNING,
+            node_ids=Ids((memory.id,)),
+            files=(FileChange(path=memory.path, before="", after=f"hash of {memory.path}"),),
+        )
+        for memory in memories
+    ]
+    by_note = fadings_by_note(SimpleNamespace(changes=lambda **_: changes))  # type: ignore[arg-type]
+    for memory, change in zip(memories, changes, strict=True):
+        assert last_fading_in(by_note, memory) is change
+    assert compared <= len(memories)

@@ -10,6 +10,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -264,6 +265,19 @@ def test_a_name_that_is_not_unicode_is_named_and_left_out(tmp_path: Path) -> Non
     vault = write(tmp_path, {"a.md": ""})
     assert walked(vault) == ["a.md"]
     assert list(vault.problems) == ["bad?.md"]
+
+
+@posix_only
+def test_a_placeholder_of_icloud_is_named_in_unicode_and_only_without_its_note(
+    tmp_path: Path,
+) -> None:
+    vault = write(tmp_path, {"a.md": "", ".a.md.icloud": "", ".b.md.icloud": ""})
+    names = ["b.md"]
+    with suppress(OSError):  # the file system takes Unicode names only
+        Path(os.fsdecode(os.fsencode(tmp_path) + b"/.bad\xff.md.icloud")).write_text("x")
+        names.append("bad?.md")
+    assert walked(vault) == ["a.md"]
+    assert list(vault.problems) == names
 
 
 def test_reading_says_what_is_wrong(tmp_path: Path) -> None:
@@ -552,6 +566,39 @@ def test_a_save_just_before_a_replacement_is_not_lost_where_names_cannot_be_swap
     else:
         assert vault.edit("a.md", lambda data: data + b" + edit") == b"theirs + edit"
         assert vault.read("a.md") == b"theirs + edit" and names_in(tmp_path) == ["a.md"]
+
+
+@posix_only
+@pytest.mark.parametrize("is_late", [True, False])
+def test_a_save_just_before_a_replacement_is_not_lost_if_the_drive_then_fails(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_late: bool
+) -> None:
+    vault, place, fsync = write(tmp_path, {"a.md": "mine"}), tmp_path / "a.md", os.fsync
+
+    def late_save(*_: Path) -> bool:
+        place.write_bytes(b"theirs")
+        return False
+
+    def fail() -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    def flush(handle: int) -> None:
+        fail() if stat.S_ISDIR(os.fstat(handle).st_mode) else fsync(handle)
+
+    def replaced_without_answer(source: Path, target: Path) -> None:
+        source.rename(target)
+        fail()
+
+    monkeypatch.setattr(write_module, "atomic_swap", late_save)
+    if is_late:
+        monkeypatch.setattr(os, "fsync", flush)
+    else:
+        monkeypatch.setattr(Path, "replace", replaced_without_answer)
+    with pytest.raises(StorageError, match="does not answer"):
+        vault.edit("a.md", lambda data: data + b" + edit")
+    monkeypatch.undo()
+    kept = [vault.read("a.md"), *((tmp_path / path).read_bytes() for path in leftovers(vault))]
+    assert b"theirs" in kept and len(kept) == (1 if is_late else 2)
 
 
 def swaps_unused(save_before: dict[int, bytes]) -> bool:

@@ -127,7 +127,7 @@ class Vault(VaultPaths):
         relative = self.relative(folder)
         if relative is None:
             return False
-        parts = relative.split("/")
+        parts = relative.split("/") if relative != "." else []
         folders = ("/".join(parts[:depth]) for depth in range(1, len(parts) + 1))
         return not any(map(self.ignore_rules.excludes_folder, folders))
 

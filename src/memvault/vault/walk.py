@@ -60,8 +60,7 @@ class NoteWalk:
                         if not self._ignore.excludes_folder(path):
                             subfolders.append(path)
                     elif not_here := _in_icloud(path):
-                        if not self._ignore.excludes_file(not_here):
-                            self.problems[not_here] = IN_ICLOUD
+                        self._record_icloud(not_here)
                     elif (stat := self._stat_to_index(path, entry)) is not None:
                         yield stat
                 except OSError:
@@ -76,6 +75,11 @@ class NoteWalk:
             return None
         stat = self._stat(path, entry)
         return None if stat is None or self.is_too_large(stat) else stat
+
+    def _record_icloud(self, path: str) -> None:
+        """Record a note that is only in iCloud; a placeholder may be left next to the note."""
+        if not self._ignore.excludes_file(path) and not (self._root / path).exists():
+            self.problems[printable(path)] = IN_ICLOUD
 
     def _record_link(self, path: str, entry: os.DirEntry[str]) -> None:
         """Record a link to a folder or a note outside the vault, which the person may miss."""

@@ -171,14 +171,17 @@ def _replace_linked(temporary: Path, target: Path, before: bytes, after: bytes) 
             pass  # links are not supported, or not allowed
     is_kept = kept.exists()
     try:
-        replace(temporary, target)
+        _with_retries(lambda: temporary.replace(target))
     except OSError:
-        kept.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            if kept.samefile(target):  # else the file was replaced, and only this link is left
+                kept.unlink()
         raise
     is_unchanged = not is_kept or kept.read_bytes() == before
     if not is_unchanged and target.read_bytes() == after:
-        replace(kept, target)
+        _with_retries(lambda: kept.replace(target))
     kept.unlink(missing_ok=True)
+    sync_folder(target.parent)
     return is_unchanged
 
 

@@ -8,7 +8,8 @@ their additions stay when the full text is restored.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -139,32 +140,46 @@ def stage_reconstruction(
     return path
 
 
-def fadings_of(history: History) -> list[Change]:
-    """The changes by which notes faded or were restored, newest first."""
-    return history.changes(kinds=(ChangeKind.FADED, ChangeKind.RECONSTRUCTED), limit=None)
+def fadings_by_note(history: History) -> Mapping[str, Sequence[Change]]:
+    """The changes by which notes faded or were restored, newest first, without the undone ones: by
+    the note's id, and by the hash of the bytes that they wrote."""
+    changes = history.changes(kinds=(ChangeKind.FADED, ChangeKind.RECONSTRUCTED), limit=None)
+    by_note: dict[str, list[Change]] = defaultdict(list)
+    for change in changes:
+        if change.undone_by is None:
+            for key in {*change.node_ids, change.files[0].after or ""}:
+                by_note[key].append(change)
+    return by_note
 
 
 def last_fading(history: History, memory: Memory) -> Change | None:
     """The change by which a note faded; None if it never faded or was restored since."""
-    return last_fading_in(fadings_of(history), memory)
+    return last_fading_in(fadings_by_note(history), memory)
 
 
-def last_fading_in(changes: Iterable[Change], memory: Memory) -> Change | None:
-    """`last_fading`, given the `fadings_of` the history.
+def last_fading_in(by_note: Mapping[str, Sequence[Change]], memory: Memory) -> Change | None:
+    """`last_fading`, given the `fadings_by_note` of the history.
 
     It is found by the note's id, or, if the note had another id, by its bytes. The note's own
     properties are not trusted: whoever can edit them could bring another note's text into it.
     """
+    changes = {
+        change.reversal_hash: change
+        for key in (memory.id, memory.content_hash)
+        for change in by_note.get(key, ())
+    }
     fadings: list[Change] = []
-    for change in changes:
+    newest_first = sorted(
+        changes.values(), key=lambda change: (change.order, change.reversal_hash), reverse=True
+    )
+    for change in newest_first:
+        fadings.append(change)
+        # A copy of a note has the same id, so changes of this file take precedence.
         is_same = change.files[0].after == memory.content_hash
-        if change.undone_by is None and (is_same or memory.id in change.node_ids):
-            fadings.append(change)
-            # A copy of a note has the same id, so changes of this file take precedence.
-            if is_same or memory.path in change.paths:
-                if change.kind is ChangeKind.FADED or not memory.faded:
-                    fadings = [change]
-                break
+        if is_same or memory.path in change.paths:
+            if change.kind is ChangeKind.FADED or not memory.faded:
+                fadings = [change]
+            break
     return fadings[0] if fadings and fadings[0].kind is ChangeKind.FADED else None
 
 
