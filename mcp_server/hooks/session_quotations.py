@@ -24,7 +24,6 @@ MAX_COMPARED = 40  # quotations from sessions that are compared with each other
 _LASTING_LINES = {"Decisions": 3, PREFERENCES: 3, "Open questions": 2}
 _LATEST_LINES = {**_LASTING_LINES, "Requests of the person": 2}
 DECIDED = ("Decisions", PREFERENCES)
-_LINES_OF_SESSION = 2
 _BY_ASSISTANT = (ItemKind.SUMMARY.value, ItemKind.REPORT.value)
 _ASSISTANT = 0.8  # weight of the assistant's words; the person's have 1
 # How a sentence begins that corrects the one before.
@@ -95,7 +94,8 @@ class SessionQuotations:
         ]
 
     def best_of(self, query: str, hit: Hit, headings: Collection[str] | None) -> list[Quotation]:
-        """The lines of a captured session that fit a query best, each whole.
+        """The line of a captured session that fits a query best, whole, in a list; with two, half
+        as many sessions would fit into what a prompt gets.
 
         Args:
             headings: sections to quote from; None for all.
@@ -114,7 +114,7 @@ class SessionQuotations:
             for heading, lines in self._items(hit.memory).items()
             if headings is None or heading in headings
         }
-        best = _best_lines(items, lambda line: worth.get(line, 0.0), _LINES_OF_SESSION)
+        best = _best_lines(items, lambda line: worth.get(line, 0.0), 1)
         whole = {_with_corrections(items[heading], line): heading for heading, line, _ in best}
         return [
             Quotation(hit.memory, text, (first, last), heading)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
@@ -90,7 +90,7 @@ class MemoryPage:
     def _show(self, request: Request) -> Response:
         box, container = self._site.box, self._site.container
         memory = box.lookup.memory(request.path_params["id"])
-        if urlsplit(request.headers.get("referer", "")).path == "/ask":  # not by another way
+        if request.headers.get("referer", "").partition("?")[0].endswith("/ask"):  # no other way
             container.learning.record_read_by_person(memory.id)
         data = container.vault.read(memory.path)
         text = data.decode("utf-8", errors="replace").removeprefix("\ufeff")

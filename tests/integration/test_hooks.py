@@ -397,6 +397,15 @@ def test_a_prompt_gets_the_line_of_a_session_that_answers_it_and_gets_it_whole(
     assert not any("password" in line or "I will" in line for line in lines)
 
 
+def test_a_prompt_gets_one_line_of_each_session(ask: Ask, capture: Callable[..., None]) -> None:
+    capture(
+        ("user", "The print queue of the office is on the ninth floor."),
+        ("user", "The print queue of the office is full until the end of the month."),
+    )
+    (line,) = lines_of(ask("UserPromptSubmit", prompt="Where is the print queue of the office?"))
+    assert "ninth floor" in line
+
+
 def test_a_line_of_a_session_that_fits_far_better_comes_before_the_persons_notes(
     container: Container, ask: Ask, capture: Callable[..., None]
 ) -> None:
