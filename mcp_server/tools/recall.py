@@ -82,7 +82,7 @@ class NoteTools(Tools):
             last_accessed=node.last_accessed,
             agent_id=node.agent_id,
             notice=notice,
-            pulse=self._box.meter.around(memory.id),
+            pulse=self._box.meter.of([memory.id]),
         )
 
     def _links(self, memory: Memory) -> tuple[list[LinkShape], list[LinkShape], str | None]:
@@ -145,7 +145,7 @@ class ConnectorTools(Tools):
             text=self._box.lookup.text_of(memory),
             url=self._url(memory.path),
             metadata=_metadata(memory),
-            pulse=self._box.meter.around(memory.id),
+            pulse=self._box.meter.of([memory.id]),
         )
 
     def _url(self, path: str) -> str:

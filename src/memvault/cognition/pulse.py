@@ -156,6 +156,9 @@ class PulseMeter:
 
         An answer without memories has entropy 0 and coherence 0, which suggests *explore*.
         """
+        return self._pulse(self._together(ids, weights), ids)
+
+    def _together(self, ids: Sequence[str], weights: Sequence[float] | None) -> MemoryState:
         similarity_index = self.similarity_index
         key = (tuple(ids), None if weights is None else tuple(weights))
         with self._lock:
@@ -165,11 +168,13 @@ class PulseMeter:
             with self._lock:
                 if changes == self._changes and similarity_index.is_loaded:
                     self._answers[key] = state
-        return self._pulse(state, ids)
+        return state
 
     def around(self, memory_id: str) -> CognitivePulse:
-        """The pulse of a memory and of those related to it; one alone would always have the same."""
-        return self.of([memory_id, *self.similarity_index.related(memory_id, LOCAL)])
+        """The pulse of a memory and those related to it, as one alone always has the same; the
+        suggested action is about the memory."""
+        related_ids = self.similarity_index.related(memory_id, LOCAL)
+        return self._pulse(self._together([memory_id, *related_ids], None), [memory_id])
 
     def of_vault(self) -> CognitivePulse:
         """The pulse of everything indexed.
