@@ -103,6 +103,14 @@ def test_links_make_a_scatter_cohere(desk: Desk) -> None:
     assert desk.vault().coherence > vault.coherence
 
 
+def test_the_pulse_of_one_note_is_of_those_around_it(desk: Desk) -> None:
+    tight, loose = linked(numbered("Bread", SAME)), linked(numbered("Thing", APART))
+    desk.save({**tight, **loose})
+    [of_bread], [of_thing] = desk.ids(["Bread 0"]), desk.ids(["Thing 0"])
+    assert desk.meter.around(of_bread).entropy < 0.3 < 0.7 < desk.meter.around(of_thing).entropy
+    assert desk.pulse(["Bread 0"]).entropy == desk.pulse(["Thing 0"]).entropy == 0.0
+
+
 def test_an_island_that_is_joined_raises_the_coherence(desk: Desk) -> None:
     first, second = numbered("Mill", APART[:2]), numbered("Bee", APART[2:])
     desk.save({**linked(first), **linked(second)})
