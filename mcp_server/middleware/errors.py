@@ -26,7 +26,7 @@ from pydantic_core import ErrorDetails
 
 from mcp_server.answers.base import Shape
 from mcp_server.middleware import CallTool, ReadResource, ResourceRead, ToolCall
-from mcp_server.tools.arguments import coerced, without_empty, without_null
+from mcp_server.tools.arguments import coerced, without_omitted
 from memvault.model.errors import InvalidParams, MemvaultError, StorageError, reason_of
 
 logger = logging.getLogger(__name__)
@@ -81,10 +81,9 @@ class AnsweringTool(FunctionTool):
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
         try:
-            arguments = without_null(arguments, self.parameters)
-            if self.annotations is None or not self.annotations.destructive_hint:
-                arguments = without_empty(arguments, self.parameters)
-            return await super().run(coerced(arguments, self.parameters))
+            is_destructive = self.annotations is not None and self.annotations.destructive_hint
+            given = without_omitted(arguments, self.parameters, empty=not is_destructive)
+            return await super().run(coerced(given, self.parameters))
         except InvalidArguments as error:
             cause = error.__cause__
             if not isinstance(cause, ValidationError):

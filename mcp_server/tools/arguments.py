@@ -151,38 +151,26 @@ def coerced(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str
     }
 
 
-def without_null(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments without null for those that may be left out: some clients give every
+def without_omitted(
+    arguments: Mapping[str, Any], schema: Mapping[str, Any], *, empty: bool
+) -> dict[str, Any]:
+    """The arguments without those that may be left out and are null: some clients give every
     argument.
 
     Args:
         schema: the tool's input schema.
+        empty: leave out empty texts, too, as small models give these.
     """
-    optional = _optional(schema)
+    optional = {*schema.get("properties", {})} - {*schema.get("required", ())}
+
+    def is_omitted(value: Any) -> bool:
+        return value is None or (empty and isinstance(value, str) and not value.strip())
+
     return {
         name: value
         for name, value in arguments.items()
-        if value is not None or name not in optional
+        if name not in optional or not is_omitted(value)
     }
-
-
-def without_empty(arguments: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments without empty texts for those that may be left out: small models give every
-    argument.
-
-    Args:
-        schema: the tool's input schema.
-    """
-    optional = _optional(schema)
-    return {
-        name: value
-        for name, value in arguments.items()
-        if name not in optional or not isinstance(value, str) or value.strip()
-    }
-
-
-def _optional(schema: Mapping[str, Any]) -> set[str]:
-    return {*schema.get("properties", {})} - {*schema.get("required", ())}
 
 
 def _converted(text: str, schema: Mapping[str, Any]) -> Any:
