@@ -139,10 +139,7 @@ class ForgettingTools(Tools):
         container = self._box.container
         with suppress(MemvaultError):
             node_ids = container.actions.target(target).node_ids
-            return any(
-                proposal.kind is ProposalKind.FORGOTTEN and proposal.note_id in node_ids
-                for proposal in container.proposals.waiting()
-            )
+            return container.proposals.is_waiting(ProposalKind.FORGOTTEN, node_ids)
         return False
 
     def _preview_answer(

@@ -8,7 +8,7 @@ person in proposals, only some of each client may wait.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -145,6 +145,10 @@ class Proposals(JournalReader):
             if not _is_settled(proposal, self._memory_of(proposal.note_id), self._is_undone)
         ]
         return sorted(waiting, key=lambda proposal: proposal.at, reverse=True)
+
+    def is_waiting(self, kind: ProposalKind, note_ids: Collection[str]) -> bool:
+        """Whether the person still has to decide on such a change of one of these notes."""
+        return any(each.kind is kind and each.note_id in note_ids for each in self.waiting())
 
     def get(self, key: str) -> Proposal:
         """The open proposal with this key.
