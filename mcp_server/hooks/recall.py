@@ -13,9 +13,10 @@ from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from mcp_server.hooks.session_quotations import DECIDED, MAX_COMPARED, SessionQuotations
+from mcp_server.hooks.session_quotations import MAX_COMPARED, SessionQuotations
 from memvault.capture.extract import says_little
 from memvault.capture.quotations import (
+    DECIDED,
     LASTING,
     Quotation,
     by_origin,
@@ -24,7 +25,7 @@ from memvault.capture.quotations import (
     on_one_line,
     says_something,
 )
-from memvault.capture.replaced_lines import replaced_last
+from memvault.capture.replaced_lines import newer_first
 from memvault.capture.session_note import path_from
 from memvault.model.errors import MemvaultError
 from memvault.model.memory import Memory
@@ -221,7 +222,8 @@ class HookRecall:
         texts = [quotation.text for quotation in sessions[:MAX_FROM_SESSIONS]]
         notes = self.at_start(project, " ".join([project or "", *texts]).strip(), client)
         quotations = distinct([*notes[:NOTES_FIRST], *sessions, *notes[NOTES_FIRST:]])
-        ordered = replaced_last(quotations, self._vectors.of)
+        ordered = newer_first(quotations, self._vectors.of)
+        ordered.sort(key=lambda quotation: quotation.is_replaced)
         from_sessions = [quotation for quotation in ordered if is_captured(quotation.memory)]
         omitted = {id(quotation) for quotation in from_sessions[MAX_FROM_SESSIONS:]}
         return [quotation for quotation in ordered if id(quotation) not in omitted]
@@ -304,7 +306,7 @@ class HookRecall:
             for memory in filter(is_captured, quoted_memories.values())
             for quotation in self.sessions.decided_since(memory)
         ]
-        return replaced_last(list(quoted.values()), self._vectors.of, newer[:MAX_COMPARED])
+        return newer_first(list(quoted.values()), self._vectors.of, newer[:MAX_COMPARED])
 
     def _is_for_start(self, memory: Memory, project: str | None) -> bool:
         if memory.type == "preference":

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from memvault.capture.extract import ItemKind
-from memvault.capture.quotations import PREFERENCES, Quotation, distinct, says_something
+from memvault.capture.quotations import DECIDED, PREFERENCES, Quotation, distinct, says_something
 from memvault.capture.session_note import FILES
 from memvault.model.errors import MemvaultError
 from memvault.model.memory import Memory
@@ -23,7 +23,6 @@ MAX_COMPARED = 40  # quotations from sessions that are compared with each other
 # The sections of a session note that are quoted, and how many of their last lines.
 _LASTING_LINES = {"Decisions": 3, PREFERENCES: 3, "Open questions": 2}
 _LATEST_LINES = {**_LASTING_LINES, "Requests of the person": 2}
-DECIDED = ("Decisions", PREFERENCES)
 _BY_ASSISTANT = (ItemKind.SUMMARY.value, ItemKind.REPORT.value)
 _ASSISTANT = 0.8  # weight of the assistant's words; the person's have 1
 # How a sentence begins that corrects the one before.

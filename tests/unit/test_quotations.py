@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 import pytest
 
-from memvault.capture.quotations import Quotation, of_excerpt, says_something
-from memvault.capture.replaced_lines import replaced_last
+from memvault.capture.quotations import Quotation, distinct, of_excerpt, says_something
+from memvault.capture.replaced_lines import newer_first
 from memvault.model.memory import Lifecycle, Memory
 from memvault.model.note import LineRange, Vector
 from memvault.search.excerpt import Excerpt
@@ -48,23 +48,44 @@ NEW = said(2, "We moved from Jenkins to Buildkite. (person)")
 
 
 @pytest.mark.parametrize(("cosine", "is_marked"), [(0.6, True), (0.45, True), (0.2, False)])
-def test_a_line_that_a_newer_one_replaces_comes_last_and_is_marked(
+def test_a_line_comes_after_a_newer_one_that_replaces_it_and_is_marked(
     cosine: float, is_marked: bool
 ) -> None:
-    ordered = replaced_last([OLD, NEW], alike(cosine))
-    assert [each.text.startswith("(earlier)") for each in ordered] == [False, is_marked]
+    ordered = newer_first([OLD, NEW], alike(cosine))
+    assert [each.line().startswith('- "(earlier)') for each in ordered] == [False, is_marked]
     assert ordered[-1].key == (OLD if is_marked else NEW).key
 
 
+def test_other_lines_keep_their_places_around_a_line_that_is_replaced() -> None:
+    first, last = said(3, "We meet in Bergen. (person)"), said(4, "Ask Ingrid first. (person)")
+    ordered = newer_first([first, OLD, last, NEW], alike(0.45))
+    assert [each.key for each in ordered] == [each.key for each in (first, NEW, OLD, last)]
+
+
+@pytest.mark.parametrize(
+    ("heading", "is_marked"), [("Facts stated by the person", 0.75), ("Decisions", 0.6)]
+)
+def test_facts_are_replaced_only_by_much_alike_ones(heading: str, is_marked: float) -> None:
+    old = said(1, "The regatta starts at the pier. (person)", "Facts stated by the person")
+    new = said(2, "We watched a regatta by the sea. (person)", heading)
+    assert newer_first([old, new], alike(is_marked))[-1].is_replaced
+    assert newer_first([old, new], alike(is_marked - 0.1)) == [old, new]
+
+
+def test_what_is_said_twice_is_quoted_in_its_first_place() -> None:
+    again = said(5, OLD.text)
+    assert distinct([OLD, NEW, again]) == [OLD, NEW]
+
+
 def test_a_newer_line_is_added_only_where_it_replaces_one() -> None:
-    assert [each.key for each in replaced_last([OLD], alike(0.6), [NEW])] == [NEW.key, OLD.key]
-    assert replaced_last([NEW], alike(0.6), [OLD]) == [NEW]
-    assert replaced_last([OLD], alike(0.1), [NEW]) == [OLD]
+    assert [each.key for each in newer_first([OLD], alike(0.6), [NEW])] == [NEW.key, OLD.key]
+    assert newer_first([NEW], alike(0.6), [OLD]) == [NEW]
+    assert newer_first([OLD], alike(0.1), [NEW]) == [OLD]
 
 
 def test_a_line_that_says_the_same_as_a_newer_one_is_not_marked() -> None:
     same = Quotation(memory(3, "decision"), "Build server: the builds use Jenkins, as before.")
-    assert replaced_last([same, OLD], alike(0.9)) == [same, OLD]
+    assert newer_first([same, OLD], alike(0.9)) == [same, OLD]
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from memvault.vault.session_lines import without_speaker
 
 LASTING = ("decision", "preference")
 PREFERENCES = "Preferences of the person"
-EARLIER = "(earlier)"
+DECIDED = ("Decisions", PREFERENCES)  # sections of a session's note
 MIN_WORDS = 2  # content words; fewer say nothing ("Welcome.")
 _CUT = "…"
 
@@ -42,6 +42,7 @@ class Quotation:
         heading: the section of a session note that has them.
         origin: who wrote them; None for the origin of the lines.
         newer: what others claim on its matter since it was saved.
+        is_replaced: whether a newer quotation replaces it.
     """
 
     memory: Memory
@@ -50,6 +51,7 @@ class Quotation:
     heading: str = ""
     origin: Origin | None = None
     newer: tuple[NewerClaim, ...] = ()
+    is_replaced: bool = False
 
     @property
     def key(self) -> str:
@@ -57,14 +59,13 @@ class Quotation:
 
         The text is part of the key for a session's note, which has many different lines.
         """
-        text = self.text.removeprefix(EARLIER).strip().casefold()
+        text = self.text.strip().casefold()
         return f"{self.memory.id} {text}" if self.memory.type == "session" else self.memory.id
 
     @property
     def normalised(self) -> str:
         """The text without its speaker, in lower case; equal for what sessions repeat."""
-        text = without_speaker(self.text).removeprefix(EARLIER)
-        return " ".join(text.casefold().split())
+        return " ".join(without_speaker(self.text).casefold().split())
 
     @property
     def is_preference(self) -> bool:
@@ -84,7 +85,8 @@ class Quotation:
         text = without_invisible(self.text)  # first: they may hide what is replaced
         text = text.replace('"', "'") if claim else text.replace('" (', "' (")
         path = without_invisible(self.memory.path)
-        line = f'- "{text}" ({path}{lines}{kind}{claim}{newer})'
+        earlier = "(earlier) " if self.is_replaced else ""
+        line = f'- "{earlier}{text}" ({path}{lines}{kind}{claim}{newer})'
         return without_line_breaks(line).replace("<", "‹").replace(">", "›")
 
     def _claim(self) -> str:
@@ -100,8 +102,10 @@ class Quotation:
 
 def distinct(quotations: Sequence[Quotation]) -> list[Quotation]:
     """The quotations without later ones of the same text."""
-    first = {quotation.normalised: quotation for quotation in reversed(quotations)}
-    return list(first.values())[::-1]
+    first: dict[str, Quotation] = {}
+    for quotation in quotations:
+        first.setdefault(quotation.normalised, quotation)
+    return list(first.values())
 
 
 def by_origin(memory: Memory, text: str, lines: LineRange) -> list[tuple[str, Origin | None]]:

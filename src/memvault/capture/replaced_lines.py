@@ -1,4 +1,4 @@
-"""Orders quotations so that lines of sessions come after the newer lines that replace them."""
+"""Puts the newer lines of sessions before the older ones that they replace."""
 
 from __future__ import annotations
 
@@ -8,26 +8,30 @@ from dataclasses import replace
 import numpy as np
 
 from memvault.capture.extract import content_words
-from memvault.capture.quotations import EARLIER, LASTING, PREFERENCES, Quotation, distinct
+from memvault.capture.quotations import DECIDED, LASTING, Quotation, distinct
 from memvault.model.note import Vector
 from memvault.text.replacements import replaced_choices
 from memvault.vault.session_lines import without_speaker
 
 # The sections of a session note whose lines replace older ones about the same matter, and those
 # whose lines are replaced.
-_REPLACING = ("Decisions", PREFERENCES, "Facts stated by the person")
+_REPLACING = (*DECIDED, "Facts stated by the person")
 _REPLACED = (*_REPLACING, "Open questions")
-SAME_MATTER = 0.55  # cosine from which two sentences are about one matter
-NAMED_MATTER = 0.4  # cosine, if the newer sentence names what it replaces in the older one
+# The cosine from which a newer sentence is about the matter of an older one: if it names what it
+# replaces there, if it decides, and for others, as people say much alike about one matter that
+# all holds.
+NAMED_MATTER = 0.4
+DECIDED_MATTER = 0.55
+SAME_MATTER = 0.7
 
 Embed = Callable[[Iterable[str]], Mapping[str, Vector]]
 
 
-def replaced_last(
+def newer_first(
     quotations: Sequence[Quotation], embed: Embed, newer: Sequence[Quotation] = ()
 ) -> list[Quotation]:
-    """The quotations in their order, except that lines of sessions come last and are marked as
-    earlier if a newer quotation is about the same matter.
+    """The quotations in their order, except that a line of a session which a newer quotation
+    replaces comes right after that one and is marked as earlier.
 
     Args:
         embed: returns the normalised vector of each text.
@@ -51,7 +55,8 @@ def replaced_last(
         names = any(former <= words[old] for former in replaced_words[new])
         if not names and words[old].difference(*replaced_words[old]) <= words[new]:
             return False  # they agree
-        return bool(cosines[old, new] >= (NAMED_MATTER if names else SAME_MATTER))
+        decided = DECIDED_MATTER if _decides(every[new]) else SAME_MATTER
+        return bool(cosines[old, new] >= (NAMED_MATTER if names else decided))
 
     places = range(len(every))
     replacing = {
@@ -61,16 +66,10 @@ def replaced_last(
     }
     ordered: list[Quotation] = []
     for place, quotation in enumerate(every[: len(quotations)]):
-        final = [new for new in replacing.get(place, []) if not replacing.get(new)]
-        ordered += [every[new] for new in final if new >= len(quotations)]
-        if not replacing.get(place):
-            ordered.append(quotation)
-    marked = [
-        replace(quotation, text=f"{EARLIER} {quotation.text}")
-        for place, quotation in enumerate(every[: len(quotations)])
-        if replacing.get(place)
-    ]
-    return distinct(ordered) + marked
+        ordered += [every[new] for new in replacing.get(place, []) if not replacing.get(new)]
+        is_replaced = bool(replacing.get(place))
+        ordered.append(replace(quotation, is_replaced=True) if is_replaced else quotation)
+    return distinct(ordered)
 
 
 def _is_replaceable(quotation: Quotation) -> bool:
@@ -83,6 +82,10 @@ def _replaces(quotation: Quotation) -> bool:
     if quotation.memory.type == "session":
         return quotation.heading in _REPLACING
     return quotation.memory.type in LASTING
+
+
+def _decides(quotation: Quotation) -> bool:
+    return quotation.memory.type in LASTING or quotation.heading in DECIDED
 
 
 def _is_newer(first: Quotation, second: Quotation) -> bool:
