@@ -20,7 +20,7 @@ from tests.newcomer.person import Newcomer
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = ROOT / "docs"
-LONGEST = ("trials.md", "benchmarks.md", "user-guide.md")  # three quarters of all text
+LONGEST = ("trials.md", "benchmarks.md", "user-guide.md")  # most of all text
 pytestmark = pytest.mark.usefixtures("forked_engines")
 WORD = re.compile(r"[^\W\d_]+")
 WHY = "The person asked for it while trying memvault."
