@@ -23,6 +23,7 @@ from memvault.config.settings import EmbeddingSettings, IndexSettings, Settings
 from memvault.model.note import Vector
 from memvault.text.encoders import embedding, openvino_model
 from memvault.text.encoders.embedding import Embedder, Window, open_embedder
+from memvault.text.encoders.model_files import Encoded, Floats
 from memvault.text.encoders.openvino_model import OpenVinoModel
 from memvault.text.tokens import TokenCounter
 from tests.described_tools import described_once
@@ -62,16 +63,17 @@ class KnownWindows:
     """The vectors of all windows that a run embedded, so that each is computed once."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[Path, bytes], Vector] = {}
+        self._known: dict[tuple[Path, bytes], tuple[Vector, Floats | None]] = {}
 
     def begin(self, begin: Callable[..., Any]) -> Callable[..., Any]:
         @functools.wraps(begin)
         def begun(model: OpenVinoModel, windows: Sequence[Window]) -> Callable[[], Any]:
             new = self._unknown(model, windows)
-            computed = begin(model, new) if new else list
+            computed = begin(model, new) if new else None
 
             def finished() -> Any:
-                self._keep(model, new, computed())
+                if computed is not None:
+                    self._keep(model, new, computed())
                 return self._of(model, windows)
 
             return finished
@@ -82,8 +84,8 @@ class KnownWindows:
         @functools.wraps(encode)
         def encoded(model: OpenVinoModel, batches: Sequence[Sequence[Window]]) -> list[Any]:
             new = [unknown for batch in batches if (unknown := self._unknown(model, batch))]
-            for batch, vectors in zip(new, encode(model, new), strict=True):
-                self._keep(model, batch, vectors)
+            for batch, computed in zip(new, encode(model, new), strict=True):
+                self._keep(model, batch, computed)
             return [self._of(model, batch) for batch in batches]
 
         return encoded
@@ -91,12 +93,15 @@ class KnownWindows:
     def _unknown(self, model: OpenVinoModel, windows: Sequence[Window]) -> list[Window]:
         return [window for window in windows if _key(model, window) not in self._known]
 
-    def _keep(self, model: OpenVinoModel, windows: Sequence[Window], vectors: Any) -> None:
-        for window, vector in zip(windows, vectors, strict=True):
-            self._known[_key(model, window)] = np.array(vector)
+    def _keep(self, model: OpenVinoModel, windows: Sequence[Window], computed: Encoded) -> None:
+        for place, window in enumerate(windows):
+            rows = computed.tokens[place] if computed.tokens else None
+            self._known[_key(model, window)] = np.array(computed.vectors[place]), rows
 
-    def _of(self, model: OpenVinoModel, windows: Sequence[Window]) -> Any:
-        return np.stack([self._known[_key(model, window)] for window in windows])
+    def _of(self, model: OpenVinoModel, windows: Sequence[Window]) -> Encoded:
+        known = [self._known[_key(model, window)] for window in windows]
+        tokens = [rows for _, rows in known if rows is not None]
+        return Encoded(np.stack([vector for vector, _ in known]), tokens or None)
 
 
 def _key(model: OpenVinoModel, window: Window) -> tuple[Path, bytes]:

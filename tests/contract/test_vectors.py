@@ -54,7 +54,10 @@ def chunk(name: str, size: ChunkSize, ordinal: int, text: str, **given: Any) -> 
 
 def note(name: str, *texts: str, context: str = "", **given: Any) -> Note:
     """Passages, and the whole of them as a section and as the note."""
-    chunks = [chunk(name, PASSAGE, i, text, context=context) for i, text in enumerate(texts)]
+    chunks = [
+        chunk(name, PASSAGE, i, text, context=context, token_signs=bytes([i % 256, 255] * 8))
+        for i, text in enumerate(texts)
+    ]
     for size in (SECTION, NOTE):
         chunks.append(chunk(name, size, 0, "\n".join(texts), lines=LineRange(1, len(texts))))
     return memory(name, **given), chunks

@@ -32,7 +32,7 @@ from mcp_server.tools.toolbox import Toolbox
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings, UpkeepSettings
 from memvault.model.errors import DiskFull
-from memvault.text.encoders.embedding_cache import EmbeddingCache
+from memvault.text.encoders.embedding_cache import Embedded, EmbeddingCache
 from memvault.vault.version_store import VersionStore
 from tests.integration.caller import the_person
 from tests.integration.test_fading import ME, SESSION, TEXT, World
@@ -269,7 +269,7 @@ def test_an_engine_without_room_for_its_address_says_so_and_so_does_its_client(
 def test_a_full_disk_costs_no_embedding_that_was_kept(mount: Mount) -> None:
     disk = mount("disk", "-t", "tmpfs", "-o", "size=1m", "tmpfs")
     cache = EmbeddingCache(disk / "cache.sqlite", "model")
-    cache.put([("tents", np.ones(8, np.float32))])
+    cache.put({"tents": Embedded(np.ones(8, np.float32))})
     cache.close()
     filler = fill(disk)
     with contextlib.suppress(DiskFull):

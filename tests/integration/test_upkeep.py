@@ -21,7 +21,7 @@ from memvault.curation.changes.curator import Curator
 from memvault.curation.changes.plan import Attribution
 from memvault.model.errors import MemvaultError
 from memvault.model.graph import GraphNode, NoteGraph, NotesIndexed
-from memvault.text.encoders.embedding_cache import EmbeddingCache
+from memvault.text.encoders.embedding_cache import Embedded, EmbeddingCache
 from memvault.vault.journal import Journal
 from memvault.vault.version_store import VersionStore
 from tests.snapshot import differences, snapshot
@@ -159,7 +159,7 @@ def test_the_embeddings_of_links_are_kept_too(
 def test_the_cache_of_embeddings_keeps_its_budget(tmp_path: Path) -> None:
     cache = EmbeddingCache(tmp_path / "cache.sqlite", "model")
     texts = [f"text {number}" for number in range(700)]
-    cache.put((text, np.ones(8, np.float32) / np.sqrt(8)) for text in texts)
+    cache.put({text: Embedded(np.ones(8, np.float32) / np.sqrt(8)) for text in texts})
     while cache.trim(100):
         pass
     assert len(cache.get(texts)) == 100

@@ -15,7 +15,7 @@ from memvault.text.common_part import CommonPart, mean_cosine, without
 from memvault.text.encoders import embedding
 from memvault.text.encoders.embedding import Embedder, Window, WindowModel, open_embedder
 from memvault.text.encoders.export import exported_model
-from memvault.text.encoders.model_files import model_id
+from memvault.text.encoders.model_files import Encoded, model_id
 from memvault.text.encoders.openvino_model import OpenVinoModel
 
 Vectors = npt.NDArray[np.float32]
@@ -42,15 +42,12 @@ class FindsAllAlike:
         together = vectors + self._common
         return np.asarray(together / np.linalg.norm(together, axis=1, keepdims=True), np.float32)
 
-    def begin(self, windows: Sequence[Window]) -> Callable[[], Vectors]:
+    def begin(self, windows: Sequence[Window]) -> Callable[[], Encoded]:
         begun = self._model.begin(windows)
-        return lambda: self._alike(begun())
+        return lambda: Encoded(self._alike(begun().vectors))
 
-    def encode_few(self, windows: Sequence[Window]) -> Vectors:
-        return self._alike(self._model.encode_few(windows))
-
-    def encode(self, batches: Sequence[Sequence[Window]]) -> list[Vectors]:
-        return [self._alike(each) for each in self._model.encode(batches)]
+    def encode(self, batches: Sequence[Sequence[Window]]) -> list[Encoded]:
+        return [Encoded(self._alike(each.vectors)) for each in self._model.encode(batches)]
 
     def release(self, idle_seconds: float) -> bool:
         return self._model.release(idle_seconds)

@@ -199,7 +199,7 @@ class Chunk:
     ``text`` is shown; ``context`` (title, headings, date, words of code) is searched with it. A
     text that is also the whole chunk of a larger size (a note of one passage) is stored once, at
     its smallest size, and ``covers`` names the larger ones; a search at any of its ``sizes`` finds
-    it.
+    it. ``token_signs`` are those of a passage's tokens, see `text.encoders.token_signs`.
     """
 
     note_id: str
@@ -210,6 +210,7 @@ class Chunk:
     text: str
     context: str = ""
     covers: tuple[ChunkSize, ...] = ()
+    token_signs: bytes = b""
 
     @property
     def sizes(self) -> tuple[ChunkSize, ...]:

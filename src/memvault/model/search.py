@@ -250,6 +250,7 @@ class Hit:
         chunk_id: the best passage found, until its text is read.
         heading, lines, text: of the passage that is shown.
         context: what it is searched by in addition to its text: title, aliases, headings.
+        token_signs: of the passage, see `Chunk`.
         hops: the link or relations that lead to it from what the question names or finds.
         confidence: calibrated probability that it answers the question, in [0, 1].
         verification: what other notes say about it.
@@ -268,6 +269,7 @@ class Hit:
     lines: LineRange = FIRST_LINE
     text: str = ""
     context: str = ""
+    token_signs: bytes = b""
     found_by: FoundBy = FoundBy.TEXT
     hops: tuple[Hop, ...] = ()
     confidence: float = 0.0

@@ -1,6 +1,6 @@
 """Finds the memories that may answer a question; `pipeline` judges them.
 
-time → hybrid search → association → relations → passages → reranker (if configured)
+time → hybrid search → association → relations → passages → tokens → reranker (if configured)
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from memvault.search.association import POOL_SIZE, Association, LinkWeight, with
 from memvault.search.calibration import text_with_properties, word_shares
 from memvault.search.fallback import NO_GRAPH, AnswerCache, Fallback
 from memvault.search.hybrid import HybridSearch
+from memvault.search.late_interaction import FIRST, by_tokens
 from memvault.search.lists.listing import Listing
 from memvault.search.notices import NONE_OF_THAT_TIME
 from memvault.search.property_text import terms_of
@@ -86,6 +87,7 @@ class CandidateFinder:
             cache=cache,
             limit_seconds=limit_seconds,
         )
+        self._embedder = embedder
         self._reranker = reranker
         self._tuning = tuning
         self._calendar = calendar
@@ -169,9 +171,10 @@ class CandidateFinder:
                 )
         except (StoreUnavailable, GraphQueryError):
             notice = NO_GRAPH
-        hits = with_persons_notes(hits, max(limit, self._reranker.first if self._reranker else 0))
+        ordered_count = max(FIRST, self._reranker.first if self._reranker else 0)
+        hits = with_persons_notes(hits, max(limit, ordered_count))
         self.hybrid.read_passages(query, hits)
-        hits = self._reranked(query, hits)[:limit]
+        hits = self._reranked(query, self._by_tokens(query, hits))[:limit]
         if notice == NONE_OF_THAT_TIME and _names_its_time(request, hits):
             notice = None
         return Candidates(hits, notice)
@@ -214,6 +217,12 @@ class CandidateFinder:
         content = " ".join(word for word in words(query) if word not in STOP_WORDS)
         texts = [text_with_properties(hit, query) for hit in hits[:BEST_NOTES]]
         return max(word_shares(content, texts), default=0.0) >= ANSWERED_SHARE
+
+    def _by_tokens(self, query: str, hits: list[Hit]) -> list[Hit]:
+        """The hits in the order of `by_tokens`, if the model knows the question's language."""
+        if not self._embedder.knows_language(query):
+            return hits
+        return by_tokens(self._embedder.query_tokens(query), hits)
 
     def _reranked(self, query: str, hits: list[Hit]) -> list[Hit]:
         """The hits in the reranker's order; unchanged if relations led to one, since a reranker

@@ -285,7 +285,7 @@ def prior(memory: Memory, now: datetime) -> float:
 
 def _fill_in(hit: Hit, chunk: Chunk) -> None:
     hit.heading, hit.lines, hit.text = chunk.heading, chunk.lines, chunk.text
-    hit.context = chunk.context
+    hit.context, hit.token_signs = chunk.context, chunk.token_signs
 
 
 def _best_passage_of(hit: Hit, passages: Sequence[Chunk], terms: frozenset[int]) -> Chunk:

@@ -27,6 +27,7 @@ from memvault.model.note import (
 )
 from memvault.model.priority import make_way
 from memvault.text.encoders.embedding import Embedder
+from memvault.text.encoders.embedding_cache import Embedded
 from memvault.text.names import KIND_OF_FIELD, field_values
 from memvault.text.relations import NOT_FIELDS
 from memvault.text.sections import sections_of, split_section
@@ -65,29 +66,29 @@ def chunk_notes(
     texts = [unit.text for units in outlines for unit in units]
     texts += [name for names_of_note in names for name in names_of_note]
     texts += extra_texts
-    vectors = dict(zip(texts, embedder.embed(texts), strict=True))
+    embedded = embedder.embed_all(texts)
     limit = passage_limit(embedder)
     return [
-        list(_Chunker(memory, units, vectors, limit, note).chunks())
+        list(_Chunker(memory, units, embedded, limit, note).chunks())
         for (note, memory), units in zip(notes, outlines, strict=True)
     ]
 
 
 class _Chunker:
-    """Builds one note's chunks from its units and the vectors of their texts and names."""
+    """Builds one note's chunks from its units and their embedded texts and names."""
 
     def __init__(
         self,
         memory: Memory,
         units: Sequence[Unit],
-        vectors: Mapping[str, Vector],
+        embedded: Mapping[str, Embedded],
         limit: int,
         note: ParsedNote,
     ) -> None:
         self._memory = memory
         self._units = units
-        self._by_text = vectors
-        self._vectors = np.stack([vectors[unit.text] for unit in units])
+        self._by_text = embedded
+        self._vectors = np.stack([embedded[unit.text].vector for unit in units])
         self._limit = limit
         self._tasks = note.tasks
         self._code = note.code
@@ -124,6 +125,7 @@ class _Chunker:
         units = self._units[span.start : span.stop]
         heading = _common_prefix([unit.heading for unit in units])
         lines = LineRange(units[0].lines.first, max(unit.lines.last for unit in units))
+        name = section_name(self._memory.title, units[0].heading)
         states = {task.done for task in self._tasks if lines.first <= task.line <= lines.last}
         keywords = [words for is_done, words in _TASK_WORDS.items() if is_done in states]
         if ChunkSize.NOTE in sizes:
@@ -142,11 +144,15 @@ class _Chunker:
                 is_whole=ChunkSize.NOTE in sizes,
             ),
             covers=tuple(sizes[1:]),
+            token_signs=self._signs(name, units) if sizes[0] is ChunkSize.PASSAGE else b"",
         )
         weights = np.array([max(unit.tokens, 1) for unit in units], np.float32)
         text_vector = normalised(weights @ self._vectors[span.start : span.stop])
-        name_vector = self._by_text[section_name(self._memory.title, units[0].heading)]
+        name_vector = self._by_text[name].vector
         return EmbeddedChunk(chunk, normalised(text_vector + NAME_WEIGHT * name_vector))
+
+    def _signs(self, name: str, units: Sequence[Unit]) -> bytes:
+        return b"".join(self._by_text[text].signs for text in (name, *(u.text for u in units)))
 
     def _code_without(self, text: str) -> str:
         """The words of the note's code that a text lacks.

@@ -2,8 +2,9 @@
 
 ``labels`` is one string of words, indexed as such, for everything that is filtered by equality:
 Edge converts and indexes one string several times faster than many fields. ``body`` is JSON of
-what people see. The text of a section or a note is not stored again if passages make it up: the
-ordinals of the first and last of these passages are stored instead.
+what people see, and of the signs of a passage's tokens. The text of a section or a note is not
+stored again if passages make it up: the ordinals of the first and last of these passages are stored
+instead.
 
 `Headers` caches the notes and sizes of chunks. The engine converts a point's payload into Python
 values at about 10 us each, so a search that finds 200 points would spend more time on that than
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import json
 import threading
+from base64 import b64decode, b64encode
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -76,7 +78,16 @@ def payloads(memory: Memory, chunks: Sequence[Chunk], language: str | None) -> l
     return [
         {
             LABELS: f"{shared} {' '.join(chunk.sizes)}",
-            BODY: _to_json([chunk.ordinal, chunk.heading, *chunk.lines, chunk.context, text]),
+            BODY: _to_json(
+                [
+                    chunk.ordinal,
+                    chunk.heading,
+                    *chunk.lines,
+                    chunk.context,
+                    text,
+                    b64encode(chunk.token_signs).decode(),
+                ]
+            ),
             IMPORTANCE: memory.importance,
             CREATED: created,
         }
@@ -144,11 +155,13 @@ def stored_chunk(payload: Mapping[str, Any] | None) -> StoredChunk:
     payload = payload or {}
     labels = payload[LABELS].split(" ")
     size, *covers = (_SIZES[label] for label in labels if label in _SIZES)
-    ordinal, heading, first, last, context, text = json_value(payload[BODY])
+    ordinal, heading, first, last, context, text, signs = json_value(payload[BODY])
     text, parts = (text, None) if isinstance(text, str) else ("", (text[0], text[1]))
     lines = LineRange(first, last)
     note_id = note_id_of(payload)
-    chunk = Chunk(note_id, size, ordinal, heading, lines, text, context, tuple(covers))
+    chunk = Chunk(
+        note_id, size, ordinal, heading, lines, text, context, tuple(covers), b64decode(signs)
+    )
     return StoredChunk(chunk, parts)
 
 

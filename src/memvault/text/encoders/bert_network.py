@@ -19,6 +19,7 @@ from safetensors import SafetensorError, safe_open
 
 from memvault.model.json_text import json_value
 from memvault.text.encoders.model_files import INPUTS, MAX_WINDOW, ModelMeta, prefixes
+from memvault.text.encoders.token_signs import projection
 
 _KINDS = {"bert", "roberta", "xlm-roberta"}
 _MODULES = {("Transformer", "Pooling"), ("Transformer", "Pooling", "Normalize")}
@@ -120,9 +121,10 @@ def _has_floats(file: Path) -> bool:
 
 
 def network(files: BertFiles) -> openvino.Model:
-    """The network: token ids and mask, both (n, tokens) int64, in; vectors, (n, dim), out.
+    """The network: token ids and mask, both (n, tokens) int64, in; vectors, (n, dim), and the
+    projections of the tokens' vectors (`token_signs`), (n, tokens, BITS), out.
 
-    The vectors are normalised.
+    Both kinds of vectors are normalised.
 
     Raises:
         ValueError: the file of weights lacks one, or is damaged.
@@ -166,7 +168,10 @@ class _Builder:
             weights = op.unsqueeze(op.convert(mask, "f32"), [2])
             total = op.reduce_sum(op.multiply(states, weights), [1])
             vectors = op.divide(total, op.reduce_sum(weights, [1]))
-        return openvino.Model([op.normalize_l2(vectors, [1], _EPSILON, "max")], [ids, mask])
+        tokens = op.normalize_l2(states, [2], _EPSILON, "max")
+        projected = op.matmul(tokens, op.constant(projection(self._size)), False, False)
+        vectors = op.normalize_l2(vectors, [1], _EPSILON, "max")
+        return openvino.Model([vectors, projected], [ids, mask])
 
     def _embeddings(self, ids: Any) -> Any:
         words = op.gather(self._weight("embeddings.word_embeddings.weight"), ids, np.int64(0))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -21,16 +21,18 @@ from memvault.model.note import Vector
 from memvault.model.state import CacheStats
 from memvault.text.common_part import NOTES, CommonPart, without
 from memvault.text.encoders import openvino_model
-from memvault.text.encoders.embedding_cache import EmbeddingCache, rounded
+from memvault.text.encoders.embedding_cache import Embedded, EmbeddingCache, rounded
 from memvault.text.encoders.export import exported_model
 from memvault.text.encoders.model_files import (
     BUNDLED,
     BUNDLED_NAMES,
+    Encoded,
     ModelMeta,
     Window,
     is_exported,
     model_id,
 )
+from memvault.text.encoders.token_signs import BITS, TokenSigns
 from memvault.text.tokens import TokenCounter
 
 # Least bytes per token in a language that a model knows: in one short text, and in many texts.
@@ -46,35 +48,36 @@ _log = logging.getLogger(__name__)
 
 
 class WindowModel(Protocol):
-    """Runs a model: token ids in, normalised vectors out. Thread-safe."""
+    """Runs a model: token ids in, normalised vectors and those of tokens out. Thread-safe."""
 
     meta: ModelMeta
     tokenizer: Tokenizer
 
-    def begin(self, windows: Sequence[Window]) -> Callable[[], npt.NDArray[np.float32]]: ...
+    def begin(self, windows: Sequence[Window]) -> Callable[[], Encoded]: ...
 
-    def encode(self, batches: Sequence[Sequence[Window]]) -> list[npt.NDArray[np.float32]]: ...
+    def encode(self, batches: Sequence[Sequence[Window]]) -> list[Encoded]: ...
 
     def release(self, idle_seconds: float) -> bool: ...
 
 
 class _Awaited:
-    """Vectors that are being computed; a call waits for them and returns them, read-only.
+    """Texts that are being encoded; a call waits for them and returns what the model gives, with
+    read-only vectors.
 
     Thread-safe.
     """
 
-    def __init__(self, compute: Callable[[], npt.NDArray[np.float32]]) -> None:
+    def __init__(self, compute: Callable[[], Encoded]) -> None:
         self._compute = compute
-        self._vectors: npt.NDArray[np.float32] | None = None
+        self._encoded: Encoded | None = None
         self._lock = threading.Lock()
 
-    def __call__(self) -> npt.NDArray[np.float32]:
+    def __call__(self) -> Encoded:
         with self._lock:
-            if self._vectors is None:
-                self._vectors = self._compute()
-                self._vectors.flags.writeable = False
-            return self._vectors
+            if self._encoded is None:
+                self._encoded = self._compute()
+                self._encoded.vectors.flags.writeable = False
+            return self._encoded
 
 
 class Embedder:
@@ -109,6 +112,7 @@ class Embedder:
         self.tokens = TokenCounter(model.tokenizer)
         self._model = model
         self._cache = cache
+        self._signs = TokenSigns(model.tokenizer)
         self._tokens_before, self._tokens_after = self.tokens.around()
         self.window = model.meta.window - len(self._tokens_before) - len(self._tokens_after)
         self.reads = CacheStats()
@@ -119,19 +123,25 @@ class Embedder:
 
     def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
         """Vectors of the texts, (len(texts), dim) float32, normalised."""
-        distinct = list(dict.fromkeys(texts))
-        vectors = self._cache.get(distinct) if self._cache is not None else {}
-        missing = [text for text in distinct if text not in vectors]
-        with self._reads_lock:
-            self.reads += CacheStats(hits=len(vectors), misses=len(missing))
-        for group, encoded in self._encode(missing):
-            new_vectors = dict(zip(group, rounded(np.stack(encoded)), strict=True))
-            if self._cache is not None:
-                self._cache.put(new_vectors.items())
-            vectors.update(new_vectors)
         if not texts:
             return np.zeros((0, self.dimension), np.float32)
-        return np.stack([vectors[text] for text in texts])
+        embedded = self.embed_all(texts)
+        return np.stack([embedded[text].vector for text in texts])
+
+    def embed_all(self, texts: Iterable[str]) -> dict[str, Embedded]:
+        """Vector and signs of the tokens of each text."""
+        distinct = list(dict.fromkeys(texts))
+        embedded = self._cache.get_all(distinct) if self._cache is not None else {}
+        missing = [text for text in distinct if text not in embedded]
+        with self._reads_lock:
+            self.reads += CacheStats(hits=len(embedded), misses=len(missing))
+        for group, vectors, signs in self._encode(missing):
+            packed = map(Embedded, rounded(np.stack(vectors)), signs)
+            new = dict(zip(group, packed, strict=True))
+            if self._cache is not None:
+                self._cache.put(new)
+            embedded.update(new)
+        return embedded
 
     def trim_cache(self, limit: int) -> int:
         """Like `EmbeddingCache.trim`."""
@@ -163,13 +173,25 @@ class Embedder:
 
     def begin_query(self, text: str) -> Callable[[], Vector]:
         """Start `embed_query`; the function returned waits for the vector."""
+        begun = self._begun_query(text)
+        return lambda: begun().vectors[0]
+
+    def query_tokens(self, text: str) -> npt.NDArray[np.float32]:
+        """The projections of a query's content tokens, (k, BITS), see `token_signs`; (0, BITS) for
+        a model that gives none. Computed with the query's vector."""
+        tokens = self._begun_query(text)().tokens
+        if tokens is None:
+            return np.zeros((0, BITS), np.float32)
+        (windows,) = self._windows([self._model.meta.query_prompt + text])
+        return self._signs.content(windows[0], tokens[0])
+
+    def _begun_query(self, text: str) -> _Awaited:
         with self._queries_lock:
             cached = self._queries.get(text)
         if cached is not None:
             return cached
         (windows,) = self._windows([self._model.meta.query_prompt + text])
-        begun = self._without_common_part(self._model.begin(windows[:1]), of_queries=True)
-        query = _Awaited(lambda: begun()[0])
+        query = _Awaited(self._without_common_part(self._model.begin(windows[:1]), of_queries=True))
         with self._queries_lock:
             self._queries[text] = query
         return query
@@ -187,9 +209,10 @@ class Embedder:
             return lambda: np.zeros((0, self.dimension), np.float32)
         prompt = self._model.meta.document_prompt
         windows = self._windows([prompt + text for text in texts])
-        return _Awaited(
+        begun = _Awaited(
             self._without_common_part(self._model.begin([first for first, *_ in windows]))
         )
+        return lambda: begun().vectors
 
     def _windows(self, texts: Sequence[str]) -> list[list[Window]]:
         """The windows of each text, at least one: token ids, special ones included."""
@@ -203,12 +226,17 @@ class Embedder:
         ]
 
     def _without_common_part(
-        self, begun: Callable[[], npt.NDArray[np.float32]], *, of_queries: bool = False
-    ) -> Callable[[], npt.NDArray[np.float32]]:
+        self, begun: Callable[[], Encoded], *, of_queries: bool = False
+    ) -> Callable[[], Encoded]:
         if self._common is None:
             return begun
         part = self._common.query if of_queries else self._common.document
-        return lambda: without(begun(), part)
+
+        def finished() -> Encoded:
+            encoded = begun()
+            return encoded._replace(vectors=without(encoded.vectors, part))
+
+        return finished
 
     def prepare(self, max_count: int) -> None:
         """Run the model with each number of short texts up to ``max_count``: the first run with a
@@ -232,8 +260,10 @@ class Embedder:
         if self._cache is not None:
             self._cache.close()
 
-    def _encode(self, texts: Sequence[str]) -> Iterator[tuple[list[str], list[Vector]]]:
-        """Yield groups of texts with their vectors, ordered by length."""
+    def _encode(
+        self, texts: Sequence[str]
+    ) -> Iterator[tuple[list[str], list[Vector], list[bytes]]]:
+        """Yield groups of texts with their vectors and signs, ordered by length."""
         prompt = self._model.meta.document_prompt
         windows = self._windows([prompt + text for text in texts])
         order = sorted(range(len(texts)), key=lambda i: (len(windows[i]), len(windows[i][0])))
@@ -243,15 +273,23 @@ class Embedder:
                     "The engine is stopping; indexing continues at the next start."
                 )
             flat = [window for index in group for window in windows[index]]
-            batches = list(_batched(flat))
-            vectors = iter(np.concatenate(self._model.encode(batches)))
+            encoded = self._model.encode(list(_batched(flat)))
+            vectors = iter(np.concatenate([each.vectors for each in encoded]))
+            tokens = iter([rows for each in encoded for rows in each.tokens or ()])
             pooled = [
                 pool([next(vectors) for _ in windows[index]], [len(w) for w in windows[index]])
                 for index in group
             ]
             if self._common is not None:
                 pooled = list(without(np.stack(pooled), self._common.document))
-            yield [texts[index] for index in group], pooled
+            signs = [
+                b"".join(
+                    self._signs.packed(window, projected)
+                    for window, projected in zip(windows[index], tokens, strict=False)
+                )
+                for index in group
+            ]
+            yield [texts[index] for index in group], pooled, signs
 
 
 def pool(vectors: Sequence[Vector], weights: Sequence[float]) -> Vector:

@@ -7,11 +7,11 @@ import logging
 import shutil
 import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,14 +22,26 @@ from memvault.model.note import Vector
 
 logger = logging.getLogger(__name__)
 Result = TypeVar("Result")
-_FORMAT = 2  # of cached vectors; a new number invalidates old ones
+_FORMAT = 3  # of cached vectors; a new number invalidates old ones
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _MIN_FREE_BYTES = 1_000_000
 _BATCH = 500  # SQLite takes at most 999 parameters on old builds
 
 
+class Embedded(NamedTuple):
+    """An embedded text.
+
+    Attributes:
+        vector: (dim,) float32, normalised.
+        signs: of its content tokens, see `token_signs`; empty for a model that gives none.
+    """
+
+    vector: Vector
+    signs: bytes = b""
+
+
 class EmbeddingCache:
-    """Cached vectors by model and text, at 8 bits per dimension.
+    """Cached vectors by model and text, at 8 bits per dimension, and the signs of the tokens.
 
     A cached vector has a cosine of 0.9999 to the original and a quarter of its size. The file is
     derived data: if it is damaged, it is replaced by an empty one. Thread-safe; several processes
@@ -83,25 +95,32 @@ class EmbeddingCache:
 
     def get(self, texts: Sequence[str]) -> dict[str, Vector]:
         """The cached vectors of these texts."""
+        return {text: embedded.vector for text, embedded in self.get_all(texts).items()}
+
+    def get_all(self, texts: Sequence[str]) -> dict[str, Embedded]:
+        """The cached vectors of these texts, with the signs of their tokens."""
         by_key = {self._key(text): text for text in texts}
-        cached: dict[str, Vector] = {}
+        cached: dict[str, Embedded] = {}
         for keys in batched(by_key, _BATCH):
             rows = self._do(partial(_rows_of, keys))
             if rows:
-                vectors = _unpacked([blob for _, blob in rows])
-                cached |= zip((by_key[key] for key, _ in rows), vectors, strict=True)
+                vectors = _unpacked([blob for _, blob, _ in rows])
+                for (key, _, signs), vector in zip(rows, vectors, strict=True):
+                    cached[by_key[key]] = Embedded(vector, signs)
         return cached
 
-    def put(self, items: Iterable[tuple[str, Vector]]) -> None:
-        vectors = dict(items)
-        if not vectors:
+    def put(self, items: Mapping[str, Embedded]) -> None:
+        if not items:
             return
-        packed = _packed(np.stack(list(vectors.values())))
-        rows = [(self._key(text), row.tobytes()) for text, row in zip(vectors, packed, strict=True)]
+        packed = _packed(np.stack([embedded.vector for embedded in items.values()]))
+        rows = [
+            (self._key(text), row.tobytes(), embedded.signs)
+            for (text, embedded), row in zip(items.items(), packed, strict=True)
+        ]
 
         def write(connection: sqlite3.Connection) -> None:
             with connection:
-                connection.executemany("INSERT OR REPLACE INTO embedding VALUES (?, ?)", rows)
+                connection.executemany("INSERT OR REPLACE INTO embedded VALUES (?, ?, ?)", rows)
 
         self._do(write)
 
@@ -111,11 +130,11 @@ class EmbeddingCache:
 
         def delete(connection: sqlite3.Connection) -> int:
             with connection:
-                (count,) = connection.execute("SELECT count(*) FROM embedding").fetchone()
+                (count,) = connection.execute("SELECT count(*) FROM embedded").fetchone()
                 excess = max(0, min(_BATCH, int(count) - limit))
                 if excess:
                     connection.execute(
-                        "DELETE FROM embedding WHERE key IN (SELECT key FROM embedding LIMIT ?)",
+                        "DELETE FROM embedded WHERE key IN (SELECT key FROM embedded LIMIT ?)",
                         (excess,),
                     )
             if excess:
@@ -153,9 +172,11 @@ def _normalised(packed: npt.NDArray[np.int8]) -> npt.NDArray[np.float32]:
     return np.asarray(floats / np.maximum(lengths, 1e-12), np.float32)
 
 
-def _rows_of(keys: Sequence[bytes], connection: sqlite3.Connection) -> list[tuple[bytes, bytes]]:
+def _rows_of(
+    keys: Sequence[bytes], connection: sqlite3.Connection
+) -> list[tuple[bytes, bytes, bytes]]:
     marks = ",".join("?" * len(keys))
-    query = f"SELECT key, vector FROM embedding WHERE key IN ({marks})"
+    query = f"SELECT key, vector, signs FROM embedded WHERE key IN ({marks})"
     return connection.execute(query, keys).fetchall()
 
 
@@ -177,8 +198,9 @@ def _open(file: Path) -> sqlite3.Connection:
     connection.execute("PRAGMA journal_mode=WAL")
     connection.execute("PRAGMA synchronous=NORMAL")
     connection.execute(
-        "CREATE TABLE IF NOT EXISTS embedding (key BLOB PRIMARY KEY, vector BLOB NOT NULL)"
-        " WITHOUT ROWID"
+        "CREATE TABLE IF NOT EXISTS embedded"
+        " (key BLOB PRIMARY KEY, vector BLOB NOT NULL, signs BLOB NOT NULL) WITHOUT ROWID"
     )
+    connection.execute("DROP TABLE IF EXISTS embedding")  # of an earlier format
     connection.commit()
     return connection

@@ -216,7 +216,7 @@ def _vectors(folder: Path) -> npt.NDArray[np.float32]:
     exported.tokenizer.enable_truncation(exported.meta.window)
     texts = [exported.meta.document_prompt + text for text in _SAMPLES]
     encodings = exported.tokenizer.encode_batch(texts)
-    return exported.encode([[encoding.ids for encoding in encodings]])[0]
+    return exported.encode_few([encoding.ids for encoding in encodings])
 
 
 def _agreement(expected: npt.NDArray[np.float32], actual: npt.NDArray[np.float32]) -> float:

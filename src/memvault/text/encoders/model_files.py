@@ -9,6 +9,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
 
 from memvault.config.paths import model_cache
 from memvault.model.errors import ModelUnavailable
@@ -21,8 +25,9 @@ EXPORTING = "preparing the embedding model, once on this machine"
 INPUTS = ("input_ids", "attention_mask")
 MAX_WINDOW = 512  # tokens, of a model whose files name no length
 Window = Sequence[int]  # what a model reads at once: token ids, special ones included
+Floats = npt.NDArray[np.float32]
 _DOCUMENT_PROMPTS = ("document", "passage", "corpus")
-_FORMAT = 3  # of the exported folder; a new number invalidates old exports
+_FORMAT = 4  # of the exported folder; a new number invalidates old exports
 
 # Prefixes that families of models were trained with, for those whose files do not name them:
 # in front of queries, and in front of documents.
@@ -46,6 +51,19 @@ class ModelMeta:
     padding: int
     query_prompt: str = ""
     document_prompt: str = ""
+
+
+class Encoded(NamedTuple):
+    """What a model gives for some windows.
+
+    Attributes:
+        vectors: (n, dim), normalised.
+        tokens: for each window the projections of its tokens' vectors, (tokens, BITS), see
+            `token_signs`; None for a model that gives only vectors.
+    """
+
+    vectors: Floats
+    tokens: list[Floats] | None = None
 
 
 def model_source(model: str) -> str:

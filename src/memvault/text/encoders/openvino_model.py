@@ -21,7 +21,7 @@ from filelock import FileLock
 from tokenizers import Tokenizer
 
 from memvault.model.priority import AwaitedLock, make_way
-from memvault.text.encoders.model_files import ModelMeta, Window, read_meta
+from memvault.text.encoders.model_files import Encoded, Floats, ModelMeta, Window, read_meta
 
 _Hints = tuple[tuple[str, str], ...]
 _STREAMS = 2
@@ -80,10 +80,10 @@ class OpenVinoModel:
 
     def encode_few(self, windows: Sequence[Window]) -> npt.NDArray[np.float32]:
         """Vectors of a few windows, (n, dim) float32, normalised."""
-        return self.begin(windows)()
+        return self.begin(windows)().vectors
 
-    def begin(self, windows: Sequence[Window]) -> Callable[[], npt.NDArray[np.float32]]:
-        """Start `encode_few` in the engine's own threads; the function returned waits for it.
+    def begin(self, windows: Sequence[Window]) -> Callable[[], Encoded]:
+        """Start to encode a few windows in the engine's own threads; the function returned waits.
 
         Windows of about the same length are computed together, so that none is padded much.
         """
@@ -102,26 +102,29 @@ class OpenVinoModel:
             request.start_async()
             running.append((places, request, inputs))  # the request reads from `inputs`
         vectors = np.empty((len(windows), self.meta.dimension), np.float32)
+        tokens: dict[int, Floats] = {}
 
-        def finished() -> npt.NDArray[np.float32]:
+        def finished() -> Encoded:
             while running:  # only in the first call
                 places, request, _ = running[-1]
                 request.wait()  # if it fails, the next call fails too
-                vectors[places] = request.get_output_tensor(0).data
+                encoded = self._outputs(request, [windows[place] for place in places])
+                vectors[places] = encoded.vectors
+                tokens.update(zip(places, encoded.tokens or (), strict=False))
                 self._free.put(request)
                 running.pop()
-            return vectors
+            return Encoded(vectors, [tokens[k] for k in range(len(windows))] if tokens else None)
 
         return finished
 
-    def encode(self, batches: Sequence[Sequence[Window]]) -> list[npt.NDArray[np.float32]]:
-        """The vectors of each batch, (n, dim) float32, normalised."""
+    def encode(self, batches: Sequence[Sequence[Window]]) -> list[Encoded]:
+        """The vectors of each batch."""
         if sum(map(len, batches)) <= _MAX_FEW_WINDOWS:
-            return [self.encode_few(batch) for batch in batches]
+            return [self.begin(batch)() for batch in batches]
         results: list[Any] = [None] * len(batches)
 
         def keep(request: Any, index: int) -> None:
-            results[index] = np.array(request.get_output_tensor(0).data, np.float32)
+            results[index] = self._outputs(request, batches[index])
 
         with self._queue_lock:
             if self._queue is None:
@@ -154,6 +157,15 @@ class OpenVinoModel:
                 return False
             self._queue = None
             return True
+
+    def _outputs(self, request: Any, batch: Sequence[Window]) -> Encoded:
+        """Copies of what a finished request gives."""
+        vectors = np.array(request.get_output_tensor(0).data, np.float32)
+        if len(request.model_outputs) == 1:
+            return Encoded(vectors)
+        tokens = request.get_output_tensor(1).data
+        cut = zip(tokens, batch, strict=True)
+        return Encoded(vectors, [np.array(rows[: len(window)], np.float32) for rows, window in cut])
 
     def _inputs(self, batch: Sequence[Window]) -> list[npt.NDArray[np.int64]]:
         longest = max(len(window) for window in batch)

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 from tokenizers import Tokenizer
 
 from memvault.model.errors import ModelUnavailable
@@ -22,6 +21,7 @@ from memvault.text.encoders.model_files import (
     BUNDLED_NAMES,
     INPUTS,
     MAX_WINDOW,
+    Encoded,
     ModelMeta,
     Window,
     model_source,
@@ -113,12 +113,12 @@ class TorchModel:
         self.tokenizer = tokenizer_of(self._original)
         self._lock = threading.Lock()
 
-    def begin(self, windows: Sequence[Window]) -> Callable[[], npt.NDArray[np.float32]]:
+    def begin(self, windows: Sequence[Window]) -> Callable[[], Encoded]:
         """Return a function that computes the vectors of a few windows when it is called."""
         return partial(self._encode_batch, windows)
 
-    def encode(self, batches: Sequence[Sequence[Window]]) -> list[npt.NDArray[np.float32]]:
-        """The vectors of each batch, (n, dim) float32, normalised."""
+    def encode(self, batches: Sequence[Sequence[Window]]) -> list[Encoded]:
+        """The vectors of each batch, without those of tokens."""
         vectors = []
         for batch in batches:
             make_way()
@@ -129,7 +129,7 @@ class TorchModel:
         """Does nothing, since no model is loaded for batches alone."""
         return False
 
-    def _encode_batch(self, batch: Sequence[Window]) -> npt.NDArray[np.float32]:
+    def _encode_batch(self, batch: Sequence[Window]) -> Encoded:
         import torch
 
         shape = (len(batch), max(len(window) for window in batch))
@@ -146,4 +146,4 @@ class TorchModel:
         inputs = {name: features[name].to(self._original.device) for name in self.meta.inputs}
         with self._lock, torch.inference_mode():
             vectors = pooled(self._original, self.meta, inputs)
-        return np.asarray(vectors.cpu().numpy(), np.float32)
+        return Encoded(np.asarray(vectors.cpu().numpy(), np.float32))
