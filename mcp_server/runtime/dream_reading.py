@@ -126,7 +126,7 @@ class DreamReading:
             return None
         result = self._live.searcher.search(question, mode=Mode.DEFAULT, top_k=ANSWERS)
         hits = [hit for hit in result.hits if hit.memory.id in new and not hit.withheld]
-        if not hits:
+        if not hits or not result.known:
             return None
         (excerpt,) = self._container.excerpts.of(question, hits[:1], [ANSWER_BYTES])
         memory = hits[0].memory

@@ -13,6 +13,7 @@ from mcp_server.runtime.index_status import language_problem
 from memvault.model.search import FoundBy, Hit, Mode, Scope
 from memvault.search.association import FIXED_PLACES, Association, descending
 from memvault.search.hybrid import HybridSearch
+from memvault.search.notices import UNSURE
 from memvault.search.pipeline import Searcher
 from memvault.stores.graph_view import GraphView
 from memvault.text.encoders.embedding import Embedder
@@ -263,7 +264,7 @@ def test_a_link_carries_as_much_as_in_english_in_a_language_that_the_model_knows
     assert np.linalg.norm(italian) == pytest.approx(1.0, abs=1e-4)
 
 
-def test_a_question_in_another_language_than_the_notes_is_answered_if_the_model_knows_it(
+def test_a_question_in_a_language_that_the_model_does_not_know_gets_what_is_near_as_unsure(
     searcher: Searcher,
     fill: Callable[[dict[str, str]], None],
     monkeypatch: pytest.MonkeyPatch,
@@ -272,9 +273,34 @@ def test_a_question_in_another_language_than_the_notes_is_answered_if_the_model_
           for n in range(120)}
          | {"Bread.md": "Let the dough rest for a night before it is baked.\n"})  # fmt: skip
     question = "Wie lange ruht der Teig, bevor man das Brot backt?"
-    assert not searcher.search(question, mode=Mode.DEFAULT).hits
+    unsure = searcher.search(question, mode=Mode.DEFAULT)
+    assert "Bread" in unsure.hits[0].memory.title
+    assert UNSURE in (unsure.notice or "")
     monkeypatch.setattr(TokenCounter, "bytes_per_token", lambda self, text: 5.0)
     assert "Bread" in found(searcher, question, 10)[0].memory.title
+
+
+def test_one_word_that_asks_shows_the_language_of_a_short_question(
+    searcher: Searcher, fill: Callable[[dict[str, str]], None]
+) -> None:
+    fill({"Tide.md": "The tide was high, and the boats stayed out.\n"})
+    assert searcher.hybrid.is_in_unknown_language("Welche Flagge trug Marit?")
+    assert not searcher.hybrid.is_in_unknown_language("Which flag did Marit carry in Rome?")
+    assert not searcher.hybrid.is_in_unknown_language("Marit's flag")
+
+
+def test_notes_that_nearly_know_an_answer_are_shown_as_unsure(
+    searcher: Searcher,
+    fill: Callable[[dict[str, str]], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fill({f"Tide {n}.md": f"The tide of day {n} was high, and the boats stayed out.\n"
+          for n in range(120)})  # fmt: skip
+    for knowledge, shown, known in ((0.4, True, True), (0.32, True, False), (0.25, False, False)):
+        monkeypatch.setattr(searcher._knowledge, "of", lambda *_, k=knowledge: k)
+        result = searcher.search("Who mends the nets of the boats?", mode=Mode.DEFAULT)
+        assert (bool(result.hits), result.known) == (shown, known)
+        assert (UNSURE in (result.notice or "")) == (shown and not known)
 
 
 def test_a_question_in_another_language_gets_nothing_on_what_the_notes_do_not_say(

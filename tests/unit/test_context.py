@@ -924,6 +924,19 @@ def test_a_sentence_under_a_heading_with_a_day_is_of_that_day(notes):
     assert "beam h." in context.text
 
 
+def test_of_a_note_named_after_the_day_what_answers_comes_before_what_names_the_day(notes):
+    text = (
+        "# Monday, March 09, 2026\n\nMarch 09, 2026: << Yesterday | Tomorrow >>\n\nNotes of today\n\n"
+        "# Notes\n\n- [x] Wash the nets ✅ 2026-03-09\n- Asked Ingrid for a word on the rota.\n"
+    )
+    notes.add("2026-03-09-Monday.md", text)
+    query = "Whom did I ask for a word on the rota on 9 March 2026?"
+    time = QuestionTime.read(query, Calendar(date(2026, 5, 1)))
+    found = notes.found("2026-03-09-Monday.md")
+    context = notes.distiller.distil(query, found, ContextBudget(26), ContextForm.NARRATIVE, time)
+    assert "Ingrid" in context.text
+
+
 def test_a_budget_that_is_left_has_the_sentences_next_to_those_that_answer(notes):
     others = "\n\n".join(
         f"## Room {n}\n\nShelf {n} holds jars and lids, {n} each." for n in range(40)

@@ -22,7 +22,7 @@ from memvault.search.question_names import QuestionNames
 from memvault.search.task_words import task_words
 from memvault.search.vocabulary import Vocabulary
 from memvault.stores.vectors import VectorStore, bm25
-from memvault.stores.vectors.languages import is_foreign
+from memvault.stores.vectors.languages import LANGUAGES, is_foreign, language_of_query
 from memvault.text.encoders.embedding import Embedder
 
 IMPORTANCE_SHARE = 0.05  # share of the relevance that the least important note loses
@@ -199,6 +199,13 @@ class HybridSearch:
             return self._embedder.knows_language(query)
         main = self._vectors.main_language()
         return main is not None and self._knows(main) and self._embedder.knows_english
+
+    def is_in_unknown_language(self, query: str) -> bool:
+        """Whether the model does not know the language of a question, or else of most notes."""
+        if language_of_query(query, LANGUAGES) not in ("english", None):
+            return not self._embedder.knows_language(query)
+        main = self._vectors.main_language()
+        return main is not None and not self._knows(main)
 
     def unknown_languages(self) -> list[str]:
         """The languages that many notes are in and the model does not know, the commonest first.

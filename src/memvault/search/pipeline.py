@@ -8,8 +8,6 @@ A memory found is one `Hit`, which the stages enrich in place.
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -27,9 +25,9 @@ from memvault.search.calibration import (
     confidence,
     features,
     is_unrelated_title,
-    text_with_properties,
 )
-from memvault.search.candidates import BEST_NOTES, CandidateFinder
+from memvault.search.candidates import CandidateFinder
+from memvault.search.knowledge import MIN_KNOWLEDGE, Knowledge
 from memvault.search.modes import PLANS, Floats32, detect_mode, diverse
 from memvault.search.notices import (
     UNSURE,
@@ -57,13 +55,6 @@ from memvault.text.encoders.embedding import Embedder
 
 MIN_CANDIDATES = 20  # least number verified on sensitive topics and in execution mode (FR-44)
 PLANNING_CANDIDATES = 60  # candidates that planning chooses from
-MIN_KNOWLEDGE = 0.34  # knowledge (`Searcher._knowledge`) below which a vault knows no answer
-LARGE_VAULT_CHUNKS = 300  # chunks; in a vault of fewer, the nearest unrelated chunk is less near
-ALL_WORDS_BONUS = 0.3  # added to the relevance for having all words of the question
-OTHER_LANGUAGE_BONUS = 0.06  # the same, if question and notes are in different languages
-
-# Words that request an answer without naming a subject: notes need not have them.
-_REQUEST = re.compile(r"^\W*(?:please )?(?:list|show|find|give|tell|name)\b(?: me| us)?", re.I)
 
 Preference = Callable[[str, Sequence[str]], Sequence[float] | None]
 """Returns weights learnt from use for memories (by id) as answers to a question, each in [-1, 1];
@@ -113,7 +104,7 @@ class Searcher:
         self.candidates = candidates
         self.hybrid = candidates.hybrid
         self._vectors = stores.vectors
-        self._keywords_only = stores.outdated
+        self._knowledge = Knowledge(self.hybrid, stores)
         self._embedder = embedder
         self._memories = memories
         self._checker = checker
@@ -172,9 +163,9 @@ class Searcher:
             time=self.candidates.time_of(query),
         )
         candidates = self.candidates.find(request, _candidate_count(request, chosen_mode))
-        knowledge = self._knowledge(request, candidates.hits)
+        knowledge = self._knowledge.of(request, candidates.hits)
         is_known = knowledge >= MIN_KNOWLEDGE
-        if not is_known and knowledge < self._min_knowledge_shown():
+        if not is_known and knowledge < self._knowledge.least_shown(query):
             notice = unanswered_notice(candidates)
             return SearchResult([], mode or Mode.DEFAULT, request.topic, notice, known=False)
         if not is_known:
@@ -213,64 +204,6 @@ class Searcher:
         time = self.candidates.time_of(query)
         request = SearchRequest(query, scope or Scope(), time=time)
         return self.candidates.find(request, limit).hits[:limit]
-
-    # -- whether the vault knows ------------------------------------------------------------------
-
-    def _knowledge(self, request: SearchRequest, hits: Sequence[Hit]) -> float:
-        """How surely the vault knows the answer; it does from `MIN_KNOWLEDGE` on.
-
-        It does if relations lead to an answer, if the best texts are relevant and have the
-        question's words, or if one text has every content word or a similar one (a word that most
-        notes have makes none of them relevant).
-
-        Results of filters are always shown, since the person chose among them. So are the results
-        of a question without content words, and of one that asks only for a time.
-        """
-        if not hits or request.is_narrowed:
-            return 1.0
-        if request.time is not None and request.time.only_time:
-            return 1.0
-        return self._knowledge_of(request, hits)
-
-    def _min_knowledge_shown(self) -> float:
-        """The least knowledge to show hits: `MIN_KNOWLEDGE`, or less in a small vault, since the
-        nearest of few texts is less near."""
-        try:
-            chunks = self.hybrid.chunk_count()
-        except StoreUnavailable:
-            return MIN_KNOWLEDGE
-        return MIN_KNOWLEDGE * min(1.0, math.log(2.0 + chunks) / math.log(2.0 + LARGE_VAULT_CHUNKS))
-
-    def _knowledge_of(self, request: SearchRequest, hits: Sequence[Hit]) -> float:
-        """How surely a vault of only these hits would know the answer (see `_knowledge`)."""
-        if self._keywords_only:  # without vectors all relevances are low
-            return 1.0
-        if any(hit.found_by is FoundBy.RELATION for hit in hits):
-            return 1.0
-        relevance = max(hit.relevance for hit in hits)
-        if relevance >= MIN_KNOWLEDGE:
-            return relevance
-        texts = [f"{text_with_properties(hit, request.query)} {hit.context}" for hit in hits]
-        shares = self.hybrid.vocabulary.shares(_REQUEST.sub("", request.query), texts)
-        if not shares or max(shares) == 1.0:
-            return 1.0
-        share = max(shares[:BEST_NOTES])
-        return relevance + ALL_WORDS_BONUS * share + self._language_bonus(request.query)
-
-    def _language_bonus(self, query: str) -> float:
-        """What to add to the knowledge for a question that is not in English.
-
-        It is 1 if the model does not know the language, since relevances then say little about what
-        is unknown. It is `OTHER_LANGUAGE_BONUS` if the model does and the notes are in another
-        language, whose words the question cannot have.
-        """
-        try:
-            language = self._vectors.language_of(query)
-            if self.hybrid.is_foreign_and_known(query, language):
-                return OTHER_LANGUAGE_BONUS if language is None else 0.0
-        except StoreUnavailable:
-            return 0.0
-        return 0.0 if language is None else 1.0
 
     # -- judging --------------------------------------------------------------------------------
 
@@ -357,7 +290,7 @@ class Searcher:
             return superseding_first(ordered)
         ordered = superseding_first(verified_first(ordered), contradicting=True)
         return persons_notes_before_claims(
-            ordered, lambda hit: self._knowledge_of(request, [hit]) >= MIN_KNOWLEDGE
+            ordered, lambda hit: self._knowledge.of_hits(request, [hit]) >= MIN_KNOWLEDGE
         )
 
     def _diversify(self, query: str, hits: list[Hit], count: int, diversity: float) -> list[Hit]:

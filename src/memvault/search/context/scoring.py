@@ -195,7 +195,10 @@ def _latest_day(memory: Memory, statement: Statement, today: date) -> date | Non
 
 
 def are_of_time(time: QuestionTime, memory: Memory, outline: Outline) -> list[bool]:
-    """Whether each sentence, or a heading above it, names a day or year of the time."""
+    """Whether each sentence names a day or year of the time, or a heading above it does, or the
+    title, as a daily note's does."""
+    if time.is_named_in(memory, memory.title):
+        return [True] * len(outline.statements)
     of_time = {
         each for each in outline.layout.headings if time.is_named_in(memory, ". ".join(each))
     }
