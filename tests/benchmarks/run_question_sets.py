@@ -44,7 +44,7 @@ def ask(folder: Path, harness: Path, scratch: Path, limit: int) -> None:
     with connect_to_engine(Launcher(state, engine_command(vault)), state) as engine:
         while True:
             status = engine.status()
-            busy = status.get("indexing") or status.get("entities_waiting")
+            busy = any(map(status.get, ("indexing", "entities_waiting", "loading")))
             if status.get("last_scan") and not busy:
                 break
             time.sleep(0.5)

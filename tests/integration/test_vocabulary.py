@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from indexer.indexer import Indexer
+from memvault.model.note import Chunk
 from memvault.model.search import Mode
 from memvault.search.vocabulary import MIN_COSINE, Vocabulary, one_mistake_from
 from memvault.stores.vectors import bm25
@@ -61,6 +64,29 @@ def test_new_words_of_a_question_that_was_begun_are_embedded_once(
         vocabulary.begin(question)
         assert set(vocabulary.similar(question)["stylesheet"]) == {"css"}
     assert embedded == ["stylesheet", "picture"]
+
+
+def test_a_question_waits_a_little_while_the_words_are_read_for_the_first_time(
+    vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = Vocabulary(vocabulary._vectors, vocabulary._embedder)
+    is_reading, may_read, read = threading.Event(), threading.Event(), first._passages
+
+    def slow() -> Iterator[Chunk]:
+        is_reading.set()
+        may_read.wait(20)
+        yield from read()
+
+    monkeypatch.setattr(first, "_passages", slow)
+    with ThreadPoolExecutor(2) as threads:
+        threads.submit(first.load)
+        assert is_reading.wait(20)
+        monkeypatch.setattr("memvault.search.vocabulary.FIRST_SECONDS", 0.01)
+        assert first.similar("where does my stylesheet go") == {}
+        monkeypatch.setattr("memvault.search.vocabulary.FIRST_SECONDS", 20.0)
+        asked = threads.submit(first.similar, "where does my stylesheet go")
+        may_read.set()
+        assert set(asked.result()["stylesheet"]) == {"css"}
 
 
 def test_a_word_like_none_of_the_vault_is_not_replaced(vocabulary: Vocabulary) -> None:

@@ -42,6 +42,7 @@ MAX_WORDS = 15_000  # most common words of a vault: 23 MB of vectors
 MAX_NOTES = 20_000  # notes whose words are read
 MIN_GROWTH = 0.05  # share of its chunks by which a vault must grow or shrink to be read again
 RELOAD_SECONDS = 300.0
+FIRST_SECONDS = 1.0  # for which a question waits while the words are read for the first time
 _NOTES_AT_ONCE = 200
 _MAX_QUESTIONS = 256  # questions whose similar words are cached
 _WORD = re.compile(r"[^\W\d_]{3,}")
@@ -72,6 +73,8 @@ class Vocabulary:
         self._vault_words: _Words | None = None
         self._size = 0  # of the store when its words were read
         self._lock = threading.Lock()
+        self._is_read = threading.Event()  # cleared while the words are read for the first time
+        self._is_read.set()
         self._begun: LRUCache[str, Callable[[], Similar]] = LRUCache(_MAX_QUESTIONS)
         self._new_vectors = PhraseVectors(embedder)  # of words that the vault does not have
 
@@ -85,6 +88,16 @@ class Vocabulary:
         size = self._vectors.count()
         if abs(size - self._size) <= MIN_GROWTH * self._size:
             return RELOAD_SECONDS
+        if self._vault_words is None:
+            self._is_read.clear()
+        try:
+            self._vault_words = self._read()
+        finally:
+            self._is_read.set()
+        self._begun, self._size = LRUCache(_MAX_QUESTIONS), size
+        return RELOAD_SECONDS
+
+    def _read(self) -> _Words:
         passages = 0
         counts: Counter[str] = Counter()
         for passage in self._passages():
@@ -97,7 +110,7 @@ class Vocabulary:
         for word, count in counts.items():
             if (term := _term(word)) is not None:
                 passages_with[term] += count
-        self._vault_words = _Words(
+        return _Words(
             {word: place for place, word in enumerate(commonest)},
             tuple(_term(word) for word in commonest),
             self._embedder.embed(commonest),
@@ -107,8 +120,6 @@ class Vocabulary:
                 letter for letter, _ in Counter("".join(counts).lower()).most_common(MAX_LETTERS)
             ),
         )
-        self._begun, self._size = LRUCache(_MAX_QUESTIONS), size
-        return RELOAD_SECONDS
 
     def begin(self, question: str) -> None:
         """Start `similar`, which then only waits for the vectors of new words."""
@@ -116,11 +127,13 @@ class Vocabulary:
             self._begin(question)
 
     def similar(self, question: str) -> Similar:
-        """For each rare word of a question the similar words of the vault, with weights.
+        """For each rare word of a question the similar words of the vault, with weights; waits a
+        little while these are read for the first time.
 
         Raises:
             StoreUnavailable: the vector store does not answer.
         """
+        self._is_read.wait(FIRST_SECONDS)
         return self._begin(question)()
 
     def shares(self, question: str, texts: Sequence[str]) -> list[float]:
