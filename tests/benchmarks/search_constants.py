@@ -10,7 +10,7 @@ import json
 import random
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
 from statistics import mean
@@ -22,7 +22,7 @@ from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
 from memvault.model.memory import Memory
 from memvault.model.search import Mode
-from memvault.search import association
+from memvault.search import association, late_interaction
 from memvault.search.fusion import FusionSettings
 
 SHOWN = 10
@@ -31,6 +31,7 @@ MAX_ASKED = 120  # questions of each set, at every point of the grid
 DENSE_WEIGHTS = (0.25, 0.4, 0.6)
 HALVES = (2.0, 4.0, 8.0)
 KEPT = (1, 3, 10)  # 10 leaves every first result where it is: links then add nothing
+TOKEN_WEIGHTS = (0.0, 0.1, 0.2, 0.4)  # tried with the other constants as they are in use
 DEFAULTS = FusionSettings()
 
 
@@ -41,27 +42,34 @@ class Point:
     dense_weight: float
     half_keywords: float
     kept: int
+    token_weight: float = late_interaction.TOKEN_WEIGHT
 
     def __str__(self) -> str:
-        return f"{self.dense_weight:g}, {self.half_keywords:g}, {self.kept}"
+        return f"{self.dense_weight:g}, {self.half_keywords:g}, {self.kept}, {self.token_weight:g}"
 
 
-GRID = [Point(*each) for each in product(DENSE_WEIGHTS, HALVES, KEPT)]
 IN_USE = Point(DEFAULTS.dense_weight, DEFAULTS.half_keywords, association.FIXED_PLACES)
+GRID = [
+    *(Point(*each) for each in product(DENSE_WEIGHTS, HALVES, KEPT)),
+    *(replace(IN_USE, token_weight=weight) for weight in TOKEN_WEIGHTS),
+]
 
 
 @contextmanager
 def trial(container: Container, point: Point) -> Iterator[None]:
     """Searches with these constants."""
     hybrid, kept = container.live.searcher.hybrid, association.FIXED_PLACES
+    token_weight = late_interaction.TOKEN_WEIGHT
     hybrid._settings = FusionSettings(
         dense_weight=point.dense_weight, half_keywords=point.half_keywords
     )
     association.FIXED_PLACES = point.kept
+    late_interaction.TOKEN_WEIGHT = point.token_weight
     try:
         yield
     finally:
         hybrid._settings, association.FIXED_PLACES = DEFAULTS, kept
+        late_interaction.TOKEN_WEIGHT = token_weight
 
 
 def score(container: Container, questions: Sequence[Mapping[str, object]]) -> float:
@@ -178,7 +186,7 @@ def table(sets: Mapping[str, Measured]) -> str:
     """One line a set, in Markdown."""
     found = {name: each.scores for name, each in sets.items()}
     lines = [
-        "| set left out | chosen without it (dense weight, half, kept) | with that | in use "
+        "| set left out | chosen without it (dense weight, half, kept, tokens) | with that | in use "
         f"({IN_USE}) | the best for it alone |",
         "| --- | --- | --- | --- | --- |",
     ]
