@@ -28,7 +28,7 @@ from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging, numbered_paths
 from memvault.curation.link_targets import LinkTargets
 from memvault.curation.operations.draft import Draft, file_kind
-from memvault.curation.operations.merge import MergeIndex
+from memvault.curation.operations.merge import MergeIndex, check_aliases
 from memvault.curation.operations.note_types import known_type
 from memvault.curation.origins.provenance import WEB
 from memvault.model.change import ChangeKind
@@ -82,7 +82,7 @@ def remember(
         kind: who wrote the text.
 
     Raises:
-        InvalidParams: the bytes have an unknown file format.
+        InvalidParams: the bytes have an unknown file format, or `check_aliases`.
         OutsideVault, StorageError, DiskFull: see `Curator.apply`.
     """
     why = Attribution(
@@ -130,7 +130,10 @@ def _stage(
         note = compose_note(properties, _body(draft, embed, related_to))
     if draft.is_fetched:
         staging.memo[WEB] = "true"
-    return Stored(staging.create_note(folder, name, note), title, properties["id"])
+    path = staging.create_note(folder, name, note)
+    if by_client and index is not None:
+        check_aliases(staging, path, index)
+    return Stored(path, title, properties["id"])
 
 
 def _free_name(folder: str, title: str, index: MergeIndex | None, *, by_client: bool) -> str:
