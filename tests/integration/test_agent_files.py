@@ -48,6 +48,11 @@ def test_a_client_puts_no_text_into_what_agents_obey(
     assert not eve.container.proposals.waiting()
 
 
+def test_a_client_may_ask_that_it_is_forgotten(eve: Caller) -> None:
+    done = eve.ok("forget_concept", target="AGENTS", rationale=WHY, preview=True)
+    assert "only they forget" in done["notice"]
+
+
 def test_a_memory_with_such_a_title_is_stored_under_another_name(eve: Caller) -> None:
     stored = eve.ok("store_memory", title="Claude", content="A model.", rationale=WHY)
     assert Path(stored["path"]).name == "Claude 2.md"

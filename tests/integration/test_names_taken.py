@@ -38,6 +38,8 @@ def eve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Caller]:
                          "content": "[Zo, Xav]"}),
         ("store_memory", {"title": "Ann", "content": "Ann lives in Rome.",
                           "metadata": {"aliases": ["Xav"]}}),
+        ("store_memory", {"title": "Ann", "content": "aliases:: Xav\n\nAnn lives in Rome."}),
+        ("edit_memory", {"target": "Zoe", "operation": "prepend", "content": "alias:: Xav"}),
     ],
 )  # fmt: skip
 def test_a_link_by_an_alias_leads_to_the_note_that_had_the_alias(

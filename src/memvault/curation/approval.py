@@ -14,6 +14,7 @@ from memvault.curation.changes.file_edits import RELINKING
 from memvault.curation.changes.forgetting import is_stored_only_by, untouched_by_person
 from memvault.curation.changes.history import History
 from memvault.curation.changes.plan import Attribution, Edit, Plan
+from memvault.curation.changes.staging import is_in_trash
 from memvault.curation.operations.edit import NoteEdit
 from memvault.curation.operations.properties import spelling
 from memvault.curation.proposals import NeededApproval, ProposalKind
@@ -122,8 +123,9 @@ def check_edit(edit: NoteEdit, *, by_client: bool) -> None:
 def _check_agent_files(plan: Plan) -> None:
     """Raise InvalidParams if a plan writes a note that AI agents obey, unless it updates links."""
     for edit in plan.edits:
+        path = edit.moved_to or edit.path
         writes = edit.arrives or (edit.after is not None and plan.kind not in RELINKING)
-        if writes and is_agent_file(path := edit.moved_to or edit.path):
+        if writes and is_agent_file(path) and not is_in_trash(path):
             raise InvalidParams(
                 f"AI agents obey {path}, so only the person writes it. Nothing was changed. Use "
                 "another note.",
