@@ -61,7 +61,8 @@ class StateShape(Shape):
 
 class CounterEvidenceShape(Named):
     """A sentence of another note that contradicts a memory; ``said`` is the value it states. On
-    sensitive topics neither is shown if only a client or an import says so."""
+    sensitive topics neither is shown if only a client or an import says so. With ``stated_in`` the
+    memory's own ``lines`` name the other note."""
 
     id: str = read_from("note_id")
     lines: Lines
@@ -69,6 +70,7 @@ class CounterEvidenceShape(Named):
         optional()
     )
     said: Filled[str] = optional()
+    stated_in: str | None = optional()
 
 
 class VerificationShape(Shape):

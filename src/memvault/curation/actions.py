@@ -32,7 +32,7 @@ from memvault.curation.operations.fade import (
     stage_fading,
     stage_reconstruction,
 )
-from memvault.curation.operations.merge import MergeResult, stage_merge
+from memvault.curation.operations.merge import MergeResult, check_aliases, stage_merge
 from memvault.curation.operations.move import (
     Move,
     archive_paths,
@@ -138,9 +138,15 @@ class Actions(IndexedChanges):
     def edit(
         self, name: str, edit: NoteEdit, why: Attribution, *, preview: bool = False
     ) -> ChangeResult[EditResult]:
-        return self._change(
-            name, ChangeKind.EDITED, lambda s, t: stage_edit(s, t, edit), why, preview=preview
-        )
+        index = self._indexed().notes
+
+        def stage(staging: Staging, target: Target) -> EditResult:
+            edited = stage_edit(staging, target, edit)
+            if why.by_client:
+                check_aliases(staging, edited.path, index)
+            return edited
+
+        return self._change(name, ChangeKind.EDITED, stage, why, preview=preview)
 
     def rewrite(
         self,

@@ -2,7 +2,7 @@
 
 A client does not move, forget or merge a note of the person's, give it another project, make a note
 permanent by moving it, or undo a change of the person or of another client. That a memory is
-permanent, verified or wrong, it can only claim.
+permanent, verified or wrong, it can only claim. What AI agents obey, it does not write at all.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from memvault.curation.changes.file_edits import RELINKING
 from memvault.curation.changes.forgetting import is_stored_only_by, untouched_by_person
 from memvault.curation.changes.history import History
 from memvault.curation.changes.plan import Attribution, Edit, Plan
+from memvault.curation.changes.staging import is_in_trash
 from memvault.curation.operations.edit import NoteEdit
 from memvault.curation.operations.properties import spelling
 from memvault.curation.proposals import NeededApproval, ProposalKind
@@ -20,6 +22,7 @@ from memvault.model.change import Change, ChangeKind
 from memvault.model.errors import InvalidParams
 from memvault.model.memory import Lifecycle, Memory
 from memvault.search.scope import MemoryLookup
+from memvault.vault.file_names import is_agent_file
 from memvault.vault.files import Vault
 from memvault.vault.frontmatter.properties import memory_of
 from memvault.vault.parse import frontmatter_of, parse_note
@@ -65,11 +68,15 @@ class Approvals:
         self._memories = memories
 
     def needed(self, plan: Plan, why: Attribution) -> NeededApproval | None:
-        """The approval that a planned change needs; None if it needs none."""
+        """The approval that a planned change needs; None if it needs none.
+
+        Raises InvalidParams: a client would write a note that AI agents obey.
+        """
         if not why.by_client:
             return None
         if plan.kind is ChangeKind.UNDONE:
             return _to_undo(map(self._history.change, plan.undoes), why)
+        _check_agent_files(plan)
         if plan.kind not in _MOVING:
             return None
         edits = sorted(plan.edits, key=lambda edit: edit.path)
@@ -111,6 +118,19 @@ def check_edit(edit: NoteEdit, *, by_client: bool) -> None:
             "edit_memory does not change the lifecycle: the person sets it in the note's "
             "properties, or you with set_lifecycle (--tools full)"
         )
+
+
+def _check_agent_files(plan: Plan) -> None:
+    """Raise InvalidParams if a plan writes a note that AI agents obey, unless it updates links."""
+    for edit in plan.edits:
+        path = edit.moved_to or edit.path
+        writes = edit.arrives or (edit.after is not None and plan.kind not in RELINKING)
+        if writes and is_agent_file(path) and not is_in_trash(path):
+            raise InvalidParams(
+                f"AI agents obey {path}, so only the person writes it. Nothing was changed. Use "
+                "another note.",
+                path=path,
+            )
 
 
 def _becomes_permanent(note: Memory, edit: Edit) -> bool:

@@ -66,7 +66,8 @@ class Status(StrEnum):
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """A sentence of another note; ``said`` is the value that it states, or how it contradicts.
-    ``is_claim``: only a client, an import, the web or memvault says so."""
+    ``is_claim``: only a client, an import, the web or memvault says so. ``stated_in``: the path of
+    the note whose ``lines`` say that this note supersedes it; None if this note says so."""
 
     note_id: str
     title: str
@@ -75,6 +76,7 @@ class Evidence:
     sentence: str
     said: str
     is_claim: bool = False
+    stated_in: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

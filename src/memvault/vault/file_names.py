@@ -29,6 +29,10 @@ _COPY = re.compile(  # of Dropbox, Nextcloud and Obsidian Sync; of Seafile; of S
     re.IGNORECASE,
 )
 _JOINERS = frozenset("\u200c\u200d")
+# Notes that AI agents at work in their folder obey, folded and without suffix.
+_AGENT_FILES = frozenset(
+    {"agents", "agents.override", "claude", "claude.local", "copilot-instructions", "gemini"}
+)
 
 
 def safe_name(title: str) -> str:
@@ -51,6 +55,13 @@ def safe_name(title: str) -> str:
 def folded_name(name: str) -> str:
     """The name as file systems that ignore case and Unicode form compare it."""
     return normalized(normalized(name).casefold())
+
+
+def is_agent_file(path: str) -> bool:
+    """Whether AI agents at work in a note's folder obey it for its name (``CLAUDE.md``), also where
+    the file system ignores case."""
+    name = PurePosixPath(path)
+    return name.suffix.lower() == ".md" and folded_name(name.stem) in _AGENT_FILES
 
 
 def numbered_name(name: str, number: int) -> str:

@@ -234,12 +234,13 @@ class Verifier:
             for opposed, opposing in pairs:
                 memory = self._memory_of(opposing.node.id)
                 if memory is not None and in_scope(memory, project) and opposed.node.id in ids:
-                    line = opposing.line or 1
-                    lines = LineRange(line, line)
+                    stating = opposing if opposing.line is not None else opposed
+                    line = stating.line or 1
                     evidence_by_note.setdefault(opposed.node.id, []).append(
                         Evidence(
-                            memory.id, memory.title, memory.path, lines, opposing.text,
-                            conflict.kind.value, is_claim,
+                            memory.id, memory.title, memory.path, LineRange(line, line),
+                            opposing.text, conflict.kind.value, is_claim,
+                            None if stating is opposing else stating.path,
                         )
                     )  # fmt: skip
         return evidence_by_note

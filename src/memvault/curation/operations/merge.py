@@ -30,7 +30,7 @@ from memvault.text.words import name_key
 from memvault.vault.compose import appended, closed, fenced, frontmatter
 from memvault.vault.frontmatter.properties import UNDERSTOOD, as_text
 from memvault.vault.lines import lines_of, newline_of, note_text
-from memvault.vault.links import LinkIndex, keys_of, without_suffix
+from memvault.vault.links import LinkIndex, keys_of, link_key, without_suffix
 from memvault.vault.parse import frontmatter_of, parse_note
 from memvault.vault.rewrite_links import NewTarget, WrittenLink, rewrite_links
 
@@ -51,6 +51,22 @@ class MergeIndex:
     memories: MemoryLookup
     links: LinkIndex
     linking: Callable[[Iterable[str]], set[str]]
+
+
+def check_aliases(staging: Staging, path: str, index: MergeIndex) -> None:
+    """Raise InvalidParams if a note gets an alias by which notes link to another note, which also
+    has that alias: their links might then lead to this note."""
+    old = index.memories.by_path(path)
+    known = {link_key(alias) for alias in (old.aliases if old is not None else ())}
+    for alias in parse_note(path, staging.read(path)).aliases:
+        for source in index.linking({link_key(alias)}) if link_key(alias) not in known else ():
+            leads_to = index.links.resolve(alias, source)
+            if leads_to not in (None, path) and link_key(leads_to) != link_key(alias):
+                raise InvalidParams(
+                    f"Links to {leads_to} have its alias {alias!r}, so {path} cannot have it, too. "
+                    "Nothing was changed.",
+                    path=leads_to,
+                )
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,7 +130,8 @@ def stage_importance(
                      value=after)
             )  # fmt: skip
     elif after != before:
-        set_property(staging, path, "importance", importance_word(after) or "medium")
+        word = importance_word(after)
+        set_property(staging, path, "importance", "medium" if word is None else word)
     return PropertyChange(path, before, after)
 
 

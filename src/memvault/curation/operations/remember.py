@@ -28,7 +28,7 @@ from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging, numbered_paths
 from memvault.curation.link_targets import LinkTargets
 from memvault.curation.operations.draft import Draft, file_kind
-from memvault.curation.operations.merge import MergeIndex
+from memvault.curation.operations.merge import MergeIndex, check_aliases
 from memvault.curation.operations.note_types import known_type
 from memvault.curation.origins.provenance import WEB
 from memvault.model.change import ChangeKind
@@ -45,7 +45,7 @@ from memvault.vault.compose import (
     related_line,
     title_of,
 )
-from memvault.vault.file_names import safe_name
+from memvault.vault.file_names import is_agent_file, safe_name
 from memvault.vault.files import Vault
 from memvault.vault.links import keys_of, wikilink
 from memvault.vault.write import storage_errors
@@ -82,7 +82,7 @@ def remember(
         kind: who wrote the text.
 
     Raises:
-        InvalidParams: the bytes have an unknown file format.
+        InvalidParams: the bytes have an unknown file format, or `check_aliases`.
         OutsideVault, StorageError, DiskFull: see `Curator.apply`.
     """
     why = Attribution(
@@ -90,7 +90,9 @@ def remember(
     )
 
     def stage(staging: Staging) -> Described[Stored]:
-        stored = _stage(staging, draft, targets or LinkTargets(), index, curator.now())
+        stored = _stage(
+            staging, draft, targets or LinkTargets(), index, curator.now(), by_client=why.by_client
+        )
         return stored, (stored.title,), (stored.id,) if stored.id else ()
 
     return curator.perform_described(stage, ChangeKind.CREATED, why, alone=True)
@@ -102,12 +104,14 @@ def _stage(
     targets: LinkTargets,
     index: MergeIndex | None,
     now: datetime,
+    *,
+    by_client: bool,
 ) -> Stored:
     """Stage the note of a draft and its attachment, if any."""
     title = _title(draft, now)
     lifecycle = lifecycle_of(draft)
     folder, project = _folder_of(staging.vault, lifecycle, draft.project, now)
-    name = _free_name(folder, title, index)
+    name = _free_name(folder, title, index, by_client=by_client)
     source = f"{folder}/{name}.md"
     stems = map(safe_name, targets.unwritten)
     new_links = [f"[[{stem}]]" for stem in stems if stem != safe_name(title)]
@@ -126,16 +130,22 @@ def _stage(
         note = compose_note(properties, _body(draft, embed, related_to))
     if draft.is_fetched:
         staging.memo[WEB] = "true"
-    return Stored(staging.create_note(folder, name, note), title, properties["id"])
+    path = staging.create_note(folder, name, note)
+    if by_client and index is not None:
+        check_aliases(staging, path, index)
+    return Stored(path, title, properties["id"])
 
 
-def _free_name(folder: str, title: str, index: MergeIndex | None) -> str:
-    """The file name for a title, with a number if links of that name lead to a note elsewhere."""
-    if index is None:
-        return safe_name(title)
+def _free_name(folder: str, title: str, index: MergeIndex | None, *, by_client: bool) -> str:
+    """The file name for a title, with a number if links of that name lead to a note elsewhere, or
+    if AI agents would obey a client's note of that name."""
     for path in numbered_paths(f"{folder}/{safe_name(title)}.md", first=2):
         name = PurePosixPath(path).stem
-        if index.links.resolve(name, "") in (None, path) or not index.linking(keys_of(path, ())):
+        if by_client and is_agent_file(path):
+            continue
+        if index is None or index.links.resolve(name, "") in (None, path):
+            break
+        if not index.linking(keys_of(path, ())):
             break
     return name
 
