@@ -29,6 +29,7 @@ HALF = 30_000  # characters
         pytest.param("Ada Berg Ada ", id="names that overlap"),
         pytest.param("[[n]]x", id="links without a space"),
         pytest.param("Ada Berg http://x.y ", id="names and addresses"),
+        pytest.param("x@", id="addresses without an end"),
         pytest.param("x-Ada Berg ", id="names after a hyphen"),
         pytest.param("[[Ada Berg]] Berg Ada ", id="links and names in one line"),
         pytest.param("berg_ada_", id="names in one long word"),
