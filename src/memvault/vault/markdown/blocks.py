@@ -30,8 +30,11 @@ _HTML_UNREAD = re.compile(
     r"<!--.*?(?:-->|\Z)|<(script|style|pre|textarea)\b.*?(?:</\1>|\Z)|<[^>]*(?:>|\Z)",
     re.DOTALL | re.IGNORECASE,
 )
-# What the plugin Excalidraw writes above the texts of each drawing.
+# What the plugin Excalidraw writes above the texts of each drawing, its headings, and those of them
+# below which each line has the id of a part of the drawing.
 _DRAWING_NOTICE = re.compile(r"⚠\s+Switch to EXCALIDRAW VIEW\b")
+_DRAWING_PARTS = frozenset({"Element Links", "Embedded Files"})
+_DRAWING_HEADINGS = _DRAWING_PARTS | {"Excalidraw Data", "Text Elements", "Drawing"}
 CELL_GAP = " | "
 MAX_NAME_CHARS = 300  # of a title, heading or alias; no file can be named longer
 
@@ -51,24 +54,26 @@ class Content:
     too_deep: bool = False
 
 
-def read_blocks(tokens: list[Token], body_line: int) -> Content:
+def read_blocks(tokens: list[Token], body_line: int, *, is_drawing: bool = False) -> Content:
     """Collect a note's content.
 
     Args:
         tokens: from `parse_markdown`; line maps count from 0 at the body's first line.
         body_line: the line of the file at which the body starts, counted from 1.
+        is_drawing: whether the note is a drawing of the plugin Excalidraw.
     """
-    return _BlockReader(tokens, body_line).read()
+    return _BlockReader(tokens, body_line, is_drawing=is_drawing).read()
 
 
 class _BlockReader:
-    def __init__(self, tokens: list[Token], body_line: int) -> None:
+    def __init__(self, tokens: list[Token], body_line: int, *, is_drawing: bool) -> None:
         self._tokens = tokens
         self._body_line = body_line
         self._content = Content()
         self._headings_above: list[Heading] = []
         self._path: tuple[str, ...] = ()
-        self._is_drawing = False  # whose first heading says only that its data follow
+        self._is_drawing = is_drawing
+        self._drawing_part = ""  # the heading of the plugin that is above the next block
         marks = sum(
             child.type == "comment_mark" for token in tokens for child in token.children or ()
         )
@@ -105,10 +110,13 @@ class _BlockReader:
         lines = self._lines(token)
         if not text:
             return
+        if self._is_drawing and text in _DRAWING_HEADINGS:
+            self._drawing_part, self._headings_above, self._path = text, [], ()
+            return
         content = self._content
         name = short_name(text)
         level = int(opening.tag[1])
-        if level == 1 and not (content.blocks or content.headings or self._is_drawing):
+        if level == 1 and not (content.blocks or content.headings):
             content.title = name
         heading = Heading(name, level, lines.first, token.meta.get("anchor"))
         content.headings.append(heading)
@@ -126,7 +134,10 @@ class _BlockReader:
     def _paragraph(self, token: Token) -> None:
         inline = self._reader.read(token.children or [])
         if _DRAWING_NOTICE.match(inline.text):
-            self._is_drawing = True
+            self._is_drawing = True  # also where it was published without its properties
+            return
+        if self._drawing_part in _DRAWING_PARTS:
+            self._links_alone(inline, self._lines(token))
             return
         if token.meta.get("titled"):
             line_end = inline.text.find("\n")
@@ -175,10 +186,7 @@ class _BlockReader:
         text = inline.text.strip()
         if not text:
             self._block_id_alone(inline)
-            if inline.links:
-                self._links_tags_and_fields(
-                    inline, [LabelledSentence(0, 0)], [Sentence("", lines.first)], lines.first
-                )
+            self._links_alone(inline, lines)
             return
         spans = split_sentences(inline)
         sentences = [
@@ -199,6 +207,12 @@ class _BlockReader:
                 block_id=inline.block_id,
             )
         )
+
+    def _links_alone(self, inline: InlineText, lines: LineRange) -> None:
+        """Add the links of a block that says nothing."""
+        sentence = Sentence("", lines.first)
+        if inline.links:
+            self._links_tags_and_fields(inline, [LabelledSentence(0, 0)], [sentence], lines.first)
 
     def _block_id_alone(self, inline: InlineText) -> None:
         """Give the block above the id of a line that consists only of ``^id``."""
