@@ -13,6 +13,7 @@ from memvault.curation.operations.annotate import stage_annotation
 from memvault.curation.operations.edit import EditOperation, NoteEdit, stage_edit
 from memvault.model.change import ChangeKind
 from memvault.model.errors import InvalidParams, NoteConflict
+from memvault.search.property_text import shown_parts
 from memvault.vault.parse import parse_note
 from tests.desk import Desk
 
@@ -210,3 +211,82 @@ def test_of_a_drawing_only_its_texts_are_read() -> None:
     assert not note.headings
     assert "Shed" in [link.target for link in note.links]
     assert parse_note("Old.md", OLD_DRAWING.encode()).title == "Old"
+
+
+def read(text: str) -> list[str]:
+    """The sentences that are read of a note's text."""
+    note = parse_note("A note.md", text.encode())
+    return [sentence.text for block in note.blocks for sentence in block.sentences]
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "= this.file.name",
+        "=[[Heron]].budget",
+        "$= dv.pages().length",
+        "INPUT[slider(minValue(0), maxValue(12)):hours]",
+        "VIEW[{hours} * 7][math]",
+        "BUTTON[save]",
+        "dice: 2d6+3",
+    ],
+)
+def test_what_a_plugin_computes_is_not_read_as_words(code: str) -> None:
+    assert read(f"I slept `{code}` hours.") == ["I slept … hours."]
+
+
+@pytest.mark.parametrize("code", ["=SUM(A1:A9)", "== 3", "this.name", "make dice", "$HOME"])
+def test_other_code_in_a_sentence_stays(code: str) -> None:
+    assert read(f"Write `{code}` here.") == [f"Write {code} here."]
+
+
+def test_commands_and_placeholders_of_templates_are_no_words_links_or_titles() -> None:
+    note = parse_note(
+        "Daily.md",
+        b"# <% tp.file.title %>\n\nUp: [[<% tp.date.now() %>]]\n\n"
+        b"<%* const day = 1\ntR += day %> Slept well. [[Ada]]\n",
+    )
+    assert note.title == "Daily"
+    assert [block.text for block in note.blocks] == ["Up:", "Slept well. Ada"]
+    assert [(link.target, link.line) for link in note.links] == [("Ada", 6)]
+    assert parse_note("Person.md", b"# {{title}}\n\nBorn on a Monday.").title == "Person"
+
+
+def test_a_callout_of_the_plugin_admonition_is_text() -> None:
+    text = (
+        "# Bees\n\n````ad-warning\ntitle: Varroa\ncollapse: open\nTreat in [[December]].\n"
+        "```ad-tip\nFeed syrup.\n```\n````\n\n- [ ] Buy syrup\n"
+    )
+    note = parse_note("Bees.md", text.encode())
+    sentences = [(part.text, part.line) for block in note.blocks for part in block.sentences]
+    assert sentences == [
+        ("Varroa", 5), ("Treat in December.", 6), ("Feed syrup.", 8), ("Buy syrup", 12),
+    ]  # fmt: skip
+    assert [(link.target, link.line) for link in note.links] == [("December", 6)]
+    assert (note.code, {block.heading for block in note.blocks}) == ((), {("Bees",)})
+
+
+def test_the_blocks_rows_and_cells_of_html_are_kept_apart() -> None:
+    html = (
+        "<h2>Oven &amp; hob</h2><ul><li>Preheat <b>12</b> minutes</li><li>Model X9</li></ul>\n"
+        "<table><tr><td>Seal</td> <td>Viton</td></tr><tr><td>Fan</td><td>steel</td></tr></table>\n"
+    )
+    assert read(html) == [
+        "Oven & hob", "Preheat 12 minutes", "Model X9", "Seal | Viton", "Fan | steel",
+    ]  # fmt: skip
+
+
+def test_a_line_break_in_a_cell_does_not_end_its_row() -> None:
+    rows = read("| Name | Role |\n| --- | --- |\n| Ada | tiles<br>advice |\n")
+    assert rows == ["Name | Role", "Ada | tiles advice"]
+
+
+def test_a_task_that_matters_is_open() -> None:
+    tasks = parse_note("A.md", b"- [!] Call Ada\n- [-] Call Bo\n- [x] Call Cy\n").tasks
+    assert [(task.text, task.done) for task in tasks] == [("Call Ada", False), ("Call Cy", True)]
+
+
+def test_properties_within_properties_are_shown() -> None:
+    value = [{"name": "Rune", "phone": 5550188}, {"name": "Ada", "at": {"day": 3, "by": None}}]
+    assert shown_parts(value) == "name: Rune, phone: 5550188; name: Ada, at: (day: 3)"
+    assert shown_parts({"notes": "long " * 40}) is shown_parts("text") is shown_parts([]) is None

@@ -156,7 +156,7 @@ def _title_in(content: Content, path: str) -> str | None:
     """The first heading, unless the file's name says more: where it says less than the day that
     is the file's name, and where it is one of several sections."""
     heading, stem = content.title, stem_of(path)
-    if heading is None:
+    if heading is None or _PLACEHOLDER.search(heading):
         return None
     if _DAY.fullmatch(stem):
         return heading if _SEVERAL_WORDS.search(heading) else None

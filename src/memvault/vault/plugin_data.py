@@ -21,6 +21,10 @@ COMPUTED = frozenset({
     "folder-overview", "todoist", "tracker",
 })  # fmt: skip
 
+_COMPUTED_INLINE = re.compile(
+    r"\$=.*\bdv\b.*|=.*(?:\bthis\b|\[\[).*|(?:INPUT|VIEW|BUTTON)\[.*\]|dice(?:-\w+)?: .*", re.DOTALL
+)  # of Dataview, Meta Bind and Dice Roller
+
 _BOARD, _DRAWING = "kanban-plugin", "excalidraw-plugin"
 _DRAWING_KEY = re.compile(rf"^{_DRAWING}[ \t]*:", re.MULTILINE)
 _DRAWING_DATA = re.compile(
@@ -40,6 +44,11 @@ def is_board(frontmatter: Mapping[str, Any]) -> bool:
 def is_drawing(frontmatter: Mapping[str, Any]) -> bool:
     """Whether a note is a drawing of the plugin Excalidraw, by its properties."""
     return _DRAWING in frontmatter
+
+
+def is_computed(code: str) -> bool:
+    """Whether a plugin replaces this inline code by what it finds or makes."""
+    return _COMPUTED_INLINE.fullmatch(code.strip()) is not None
 
 
 def split_plugin_data(note: str) -> tuple[str, str]:

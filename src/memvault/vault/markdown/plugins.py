@@ -29,6 +29,20 @@ def _comment(state: StateInline, silent: bool) -> bool:
     return True
 
 
+def _template_command(state: StateInline, silent: bool) -> bool:
+    """Parse a command of the plugin Templater (``<% … %>``), which is read as a comment is."""
+    source, position = state.src, state.pos
+    if not source.startswith("<%", position):
+        return False
+    end = source.find("%>", position + 2, state.posMax)
+    if end < 0:
+        return False
+    if not silent:
+        state.push("comment", "", 0).meta = {"lines": source.count("\n", position, end)}
+    state.pos = end + 2
+    return True
+
+
 def _comment_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """Parse a comment that opens with an unclosed ``%%`` at the start of a line.
 
@@ -64,6 +78,7 @@ def _add_paragraph(state: StateBlock, line: int, text: str) -> None:
 
 def comment_plugin(md: MarkdownIt) -> None:
     md.inline.ruler.before("link", "comment", _comment)
+    md.inline.ruler.before("comment", "template_command", _template_command)
     ends = {"alt": ["paragraph", "reference", "blockquote", "list"]}
     md.block.ruler.before("fence", "comment", _comment_block, ends)  # type: ignore[arg-type]
 
