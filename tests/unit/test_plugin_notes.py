@@ -244,11 +244,15 @@ def test_commands_and_placeholders_of_templates_are_no_words_links_or_titles() -
     note = parse_note(
         "Daily.md",
         b"# <% tp.file.title %>\n\nUp: [[<% tp.date.now() %>]]\n\n"
-        b"<%* const day = 1\ntR += day %> Slept well. [[Ada]]\n",
+        b"<%* const day = 1\n\n# no heading\n- [ ] no task\n\ntR += day %> Slept well. [[Ada]]\n\n"
+        b"Ate <% tp.meal\n(1) %> plums. <% no command\n\n<% no command\n\nEnd.",
     )
     assert note.title == "Daily"
-    assert [block.text for block in note.blocks] == ["Up:", "Slept well. Ada"]
-    assert [(link.target, link.line) for link in note.links] == [("Ada", 6)]
+    assert [block.text for block in note.blocks] == [
+        "Up:", "Slept well. Ada", "Ate  plums. <% no command", "<% no command", "End.",
+    ]  # fmt: skip
+    assert (note.tasks, note.headings) == ((), ())
+    assert [(link.target, link.line) for link in note.links] == [("Ada", 10)]
     assert parse_note("Person.md", b"# {{title}}\n\nBorn on a Monday.").title == "Person"
 
 

@@ -119,10 +119,10 @@ def shown_parts(value: object) -> str | None:
     """A short mapping or list of mappings, as "name: Ada, phone: 555; name: Bo, phone: 556"; None
     for another value, or one that is long or empty."""
     items = value if isinstance(value, list | tuple) else [value]
-    if not all(isinstance(item, Mapping) for item in items):
+    mappings = [item for item in items if isinstance(item, Mapping)]
+    if len(mappings) < len(items):
         return None
-    parts = [", ".join(_shown_pairs(item)) for item in items]
-    text = "; ".join(filter(None, parts))
+    text = "; ".join(filter(None, (", ".join(_shown_pairs(item)) for item in mappings)))
     return text if 0 < len(text) <= MAX_VALUE_CHARS else None
 
 

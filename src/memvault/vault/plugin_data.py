@@ -31,9 +31,8 @@ _DRAWING_DATA = re.compile(
     r"^(?:%%[ \t]*\r?\n)?#{1,2}[ \t]+(?:Excalidraw Data|Text Elements)[ \t\r]*$", re.MULTILINE
 )
 _COMMENT = "%%"
-_HIDDEN = re.compile(
-    r"%%.*?%%|<!--.*?-->|(?<!\S)\^[A-Za-z0-9-]{1,100}(?=[ \t\r]*$)", re.DOTALL | re.MULTILINE
-)
+_COMMENTS = ((_COMMENT, _COMMENT), ("<!--", "-->"))
+_BLOCK_ID = re.compile(r"(?<!\S)\^[A-Za-z0-9-]{1,100}(?=[ \t\r]*$)", re.MULTILINE)
 
 
 def is_board(frontmatter: Mapping[str, Any]) -> bool:
@@ -96,7 +95,17 @@ def hidden_parts(text: str) -> list[str]:
             visible.append(block)
         elif _language(block) in COMPUTED:
             parts.append(block.strip())
-    return [match[0] for match in _HIDDEN.finditer("".join(visible))] + parts
+    shown = "".join(visible)
+    ids = (match[0] for match in _BLOCK_ID.finditer(shown))
+    return list(dict.fromkeys([*ids, *_comments(shown), *parts]))
+
+
+def _comments(text: str) -> Iterator[str]:
+    for opening, closing in _COMMENTS:
+        start = text.find(opening)
+        while start >= 0 and (end := text.find(closing, start + len(opening))) >= 0:
+            yield text[start : end + len(closing)]
+            start = text.find(opening, end + len(closing))
 
 
 def _language(block: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from difflib import get_close_matches
+from itertools import islice
 
 from memvault.model.errors import InvalidParams, NoteConflict
 from memvault.model.note import ParsedNote
@@ -127,7 +128,8 @@ class EditableText:
     def _check_keeps_hidden(self, current: str, content: str, section: str) -> None:
         """Refuse to remove what the client may not have seen."""
         kept = _plain(content)
-        lost = [part for part in hidden_parts(current) if _plain(part) not in kept]
+        hidden = hidden_parts(current)
+        lost = list(islice((part for part in hidden if _plain(part) not in kept), MAX_SHOWN))
         if lost:
             raise NoteConflict(
                 f"The section {section!r} of {self.path} has parts that answers do not show "
@@ -274,8 +276,8 @@ def title_line(note: ParsedNote, lines: Sequence[str]) -> int | None:
 
 
 def _listed(parts: Sequence[str]) -> str:
-    """The first of the parts, each on one line and cut."""
-    shown = [" ".join(part.split()) for part in parts[:MAX_SHOWN]]
+    """The parts, each on one line and cut."""
+    shown = [" ".join(part.split()) for part in parts]
     return ", ".join(part if len(part) <= MAX_PART else part[:MAX_PART] + "…" for part in shown)
 
 

@@ -35,11 +35,11 @@ _HTML_UNREAD = re.compile(
 )
 _HTML_CELL = re.compile(r"</t[dh]\s*>\s*(?=<t[dh]\b)", re.IGNORECASE)
 _HTML_BREAK = re.compile(
-    r"<br\b[^>]*>|</(?:h[1-6]|p|div|li|tr|d[dt]|summary|caption|figcaption|blockquote)\s*>",
+    r"<br\b[^>]{0,100}>|</(?:h[1-6]|p|div|li|tr|d[dt]|summary|caption|figcaption|blockquote)\s*>",
     re.IGNORECASE,
 )
 # The lines at the start of a callout of the plugin Admonition, and its title among them.
-_ADMONITION_SETTINGS = re.compile(r"(?:(?:title|collapse|icon|color):.*\n)+")
+_ADMONITION_SETTINGS = re.compile(r"\A(?:(?:title|collapse|icon|color):.*\n)+")
 _ADMONITION_TITLE = re.compile(r"title:[ \t]*(.*)")
 # What the plugin Excalidraw writes above the texts of each drawing, its headings, and those of them
 # below which each line has the id of a part of the drawing.
