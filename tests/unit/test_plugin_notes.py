@@ -204,6 +204,25 @@ def test_a_section_is_not_replaced_without_what_answers_do_not_show_of_it(desk: 
     )
 
 
+@pytest.mark.parametrize(
+    ("line", "content", "changed"),
+    [
+        ("rate: '95.00'  # net", "99.00", 'rate: "99.00"  # net'),
+        ('rate: "0301"', "0302", 'rate: "0302"'),
+        ("rate: 95.00", "99.00", "rate: 99.00"),
+        ('rate: "2026-01-02"', "2026-01-03", 'rate: "2026-01-03"'),
+        ('rate: "true"', "99.00", "rate: 99.00"),
+        ("rate: unknown", "true", "rate: true"),
+    ],
+)
+def test_a_text_that_the_person_quoted_stays_one(
+    desk: Desk, line: str, content: str, changed: str
+) -> None:
+    desk.write("Heron.md", f"---\nstatus: active\n{line}\n---\n# Heron\n")
+    text = edited(desk, "Heron", "set_property", content, property="rate")
+    assert text == f"---\nstatus: active\n{changed}\n---\n# Heron\n"
+
+
 def test_of_a_drawing_only_its_texts_are_read() -> None:
     note = parse_note("Sketch.excalidraw.md", DRAWING.encode())
     assert note.title == "Sketch"
