@@ -353,7 +353,7 @@ def test_the_value_of_a_property_is_shown_as_the_note_writes_it(shelf, written, 
 
 
 def test_other_properties_are_shown_in_room_that_is_left_but_not_those_for_obsidian(shelf):
-    fields = "kanban-plugin: board\nkeeper: Ida Berg\nfuel: kerosene\ncssclasses: [wide]"
+    fields = "kanban-plugin: board\nkeeper: Ida Berg\nfuel: kerosene\ncssclasses: [wide]\nbanner: '![[a.png]]'"
     text = f"---\n{fields}\n---\n# Gull Rock\n\n{ANSWER}\n"
     shown = shelf.shown("who looks after the tower?", text, 200)
     assert (shown.text, shown.lines.first) == (f"keeper: Ida Berg\nfuel: kerosene\n{ANSWER}", 1)

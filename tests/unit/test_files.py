@@ -112,7 +112,9 @@ def test_templates_are_no_notes_unless_the_person_takes_their_folder_back(tmp_pa
             ".obsidian/templates.json": '{"folder": "/- Meta -/Blank [notes]"}',
             ".obsidian/plugins/templater-obsidian/data.json": '{"templates_folder": "Forms/"}',
             "- Meta -/Blank [notes]/day.md": "", "- Meta -/Blank n/x.md": "", "- Meta -/y.md": "",
-            "Forms/sub/meeting.md": "", "work/Forms/x.md": "",
+            ".obsidian/plugins/quickadd/data.json": '{"templateFolderPath": "Quick"}',
+            ".obsidian/plugins/obsidian-excalidraw-plugin/data.json": '{"scriptFolderPath": "Art"}',
+            "Forms/sub/meeting.md": "", "work/Forms/x.md": "", "Quick/x.md": "", "Art/a/b.md": "",
         },
     )  # fmt: skip
     assert walked(vault) == ["- Meta -/Blank n/x.md", "- Meta -/y.md", "work/Forms/x.md"]

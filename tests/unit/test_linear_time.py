@@ -23,6 +23,7 @@ from memvault.text.repeats import without_repeats
 from memvault.text.secrets import find_secrets
 from memvault.vault.file_names import safe_name
 from memvault.vault.parse import parse_note
+from memvault.vault.plugin_data import hidden_parts
 from memvault.vault.readable import readable
 from memvault.verification.claims.amount_parsing import amounts_in
 
@@ -55,6 +56,17 @@ def test_a_heading_of_spaces_is_looked_for(space: str) -> None:
             note.appending("It flies.", f"kite{space * CHARS}end")
 
     assert seconds_of(edit) < SECONDS
+
+
+@pytest.mark.parametrize("mark", ["<% ", "<%\n", "> <%\n", "<!-- ", "%%a\n", "<div><br ", "^a\n"])
+def test_a_note_of_open_commands_and_comments_is_read(mark: str) -> None:
+    text = mark * (CHARS // len(mark))
+
+    def read() -> None:
+        parse_note("Kite.md", f"{text}\n\n%>".encode())
+        hidden_parts(text)
+
+    assert seconds_of(read) < SECONDS
 
 
 def test_closing_marks_of_a_heading_are_no_part_of_it() -> None:

@@ -242,7 +242,7 @@ def test_a_lone_percent_pair_is_text() -> None:
 
 def test_words_in_html_are_kept() -> None:
     assert texts(parse("<div class='x'>inside <b>html</b></div>\n\na<br>b <i>c</i>")) == [
-        "inside  html",
+        "inside html",
         "a b c",
     ]
 
@@ -395,6 +395,12 @@ MALFORMED = [
     ("lead: '[[A]]' and '[[B]]'", 2, "needs quotes around the whole value"),
     ("a: 1\nonly text\nb: 1", 3, "the line has no `key: value`"),
 ]
+
+
+def test_a_placeholder_of_a_template_is_said_to_need_quotes() -> None:
+    problem = parse_note("n.md", b"---\nname: Ada\nborn: {{day}}\n---\n").frontmatter_problem
+    assert problem is not None
+    assert (problem.line, problem.message) == (3, "a value that begins with { needs quotes")
 
 
 @pytest.mark.parametrize(("header", "line", "reason"), MALFORMED)

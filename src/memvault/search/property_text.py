@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
 from functools import lru_cache
 
@@ -113,3 +113,22 @@ def shown_value(value: object) -> str | None:
     else:
         text = " ".join(as_text(value).split())
     return text if 0 < len(text) <= MAX_VALUE_CHARS else None
+
+
+def shown_parts(value: object) -> str | None:
+    """A short mapping or list of mappings, as "name: Ada, phone: 555; name: Bo, phone: 556"; None
+    for another value, or one that is long or empty."""
+    items = value if isinstance(value, list | tuple) else [value]
+    mappings = [item for item in items if isinstance(item, Mapping)]
+    if len(mappings) < len(items):
+        return None
+    text = "; ".join(filter(None, (", ".join(_shown_pairs(item)) for item in mappings)))
+    return text if 0 < len(text) <= MAX_VALUE_CHARS else None
+
+
+def _shown_pairs(mapping: Mapping[str, object]) -> Iterator[str]:
+    for key, value in mapping.items():
+        if shown := shown_value(value):
+            yield f"{key}: {shown}"
+        elif parts := shown_parts(value):
+            yield f"{key}: ({parts})"

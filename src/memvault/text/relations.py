@@ -66,6 +66,7 @@ _GUESSED_RANKS = (NameRank.SINGLE, NameRank.GIVEN, NameRank.PLURAL, NameRank.TAG
 # How Obsidian and its plugins show a note is nothing that the note says.
 _OF_ITS_VIEW = frozenset({
     "cssclass", "cssclasses", "publish", "permalink", "kanban-plugin", "excalidraw-plugin",
+    "banner", "banner_x", "banner_y", "banner_icon", "sticker",
 })  # fmt: skip
 NOT_FIELDS = UNDERSTOOD.union(CREATED_KEYS, ("title",), _OF_ITS_VIEW)
 

@@ -15,6 +15,7 @@ from memvault.vault.frontmatter.fences import split_frontmatter
 from memvault.vault.lines import CodeFences, bare_lines, lines_of, newline_of
 from memvault.vault.markdown.labelled_sentences import sentence_starts
 from memvault.vault.open_marks import closing_line
+from memvault.vault.plugin_data import split_plugin_data
 from memvault.vault.readable import plain_text
 
 MAX_TITLE_CHARS = 80
@@ -163,12 +164,16 @@ def _first_words(content: str) -> str:
 
 
 def appended(text: str, addition: str) -> str:
-    """Append text after an empty line; open code, comments and HTML are closed first."""
+    """Append text after an empty line, above the data of a plugin.
+
+    Open code, comments and HTML are closed first.
+    """
     newline = newline_of(text)
+    text, data = split_plugin_data(text)
     text = closed_note(text)
     if not text:
-        return addition
-    return _ended(text, newline) + ("" if _ends_blank(text) else newline) + addition
+        return addition + data
+    return _ended(text, newline) + ("" if _ends_blank(text) else newline) + addition + data
 
 
 def inserted(text: str, line: int, addition: str) -> str:

@@ -20,12 +20,14 @@ from memvault.vault.lines import bare_lines
 IGNORE_FILE = ".memvaultignore"
 MANIFEST = "manifest.md"
 NOTE_SUFFIXES = frozenset({".md", ".markdown"})
-# Settings of Obsidian and of its plugins Templates and Templater, and the key that names excluded
-# files or a folder of templates.
+# Settings of Obsidian and its plugins, and the key that names excluded files, or a folder of
+# templates or scripts.
 OBSIDIAN_SETTINGS = {
     ".obsidian/app.json": "userIgnoreFilters",
     ".obsidian/templates.json": "folder",
     ".obsidian/plugins/templater-obsidian/data.json": "templates_folder",
+    ".obsidian/plugins/quickadd/data.json": "templateFolderPath",
+    ".obsidian/plugins/obsidian-excalidraw-plugin/data.json": "scriptFolderPath",
 }
 _WILDCARD = re.compile(r"([\\*?\[\]])")
 

@@ -21,6 +21,7 @@ from memvault.vault.markdown import parse_markdown
 from memvault.vault.markdown.blocks import Content, read_blocks, short_name
 from memvault.vault.markdown.plugins import clean_tag
 from memvault.vault.markdown.wikilink import Wikilink, find_wikilinks, without_wikilinks
+from memvault.vault.plugin_data import is_drawing
 
 BINARY_PROBE_BYTES = 8192
 _MAX_CONTROL_SHARE = 0.1
@@ -116,7 +117,11 @@ def parse_note(path: str, data: bytes, *, max_bytes: int = MAX_NOTE_BYTES) -> Pa
     warnings += _repeated_keys(frontmatter)
     if _UNCLOSED.match(text) and match_frontmatter(text) is None:
         warnings += ("its properties are not read; add the line --- below them",)
-    content = read_blocks(parse_markdown(text[frontmatter.body_start :]), frontmatter.body_line)
+    content = read_blocks(
+        parse_markdown(text[frontmatter.body_start :]),
+        frontmatter.body_line,
+        is_drawing=is_drawing(frontmatter.values),
+    )
     if content.too_deep:
         warnings += ("text nested deeper than 50 levels is not indexed",)
     warnings += _conflict(text, content.code)
@@ -151,7 +156,7 @@ def _title_in(content: Content, path: str) -> str | None:
     """The first heading, unless the file's name says more: where it says less than the day that
     is the file's name, and where it is one of several sections."""
     heading, stem = content.title, stem_of(path)
-    if heading is None:
+    if heading is None or _PLACEHOLDER.search(heading):
         return None
     if _DAY.fullmatch(stem):
         return heading if _SEVERAL_WORDS.search(heading) else None
@@ -198,8 +203,8 @@ def stem_of(path: str) -> str:
 
 def name_of(path: str) -> str:
     """The name of the Logseq page in the file, or the file's stem, without the moment by which a
-    slip box numbers its notes."""
-    stem = stem_of(path)
+    slip box numbers its notes, and without the ``.excalidraw`` of a drawing."""
+    stem = stem_of(path).removesuffix(".excalidraw") or stem_of(path)
     return page_name(path) or (_NUMBER.sub("", stem) if moment_of_name(path) else stem)
 
 

@@ -125,8 +125,15 @@ def _set_property(staging: Staging, path: str, edit: NoteEdit) -> EditResult:
         raise InvalidParams(f"{key} cannot be set: memvault keeps this property itself")
     before = property_of(staging, path, key)
     value = _value(edit.content) if edit.content.strip() else None
+    if isinstance(before, str) and _is_of_kind(before, value):
+        value = edit.content.strip()  # the person quoted it to be a text
     set_property(staging, path, key, value)
     return EditResult(path, as_text(before), as_text(property_of(staging, path, key)))
+
+
+def _is_of_kind(text: str, value: Any) -> bool:
+    """Whether a text would be of the same kind as the value, such as a number, without quotes."""
+    return not isinstance(value, str | list | None) and type(_value(text)) is type(value)
 
 
 def _value(text: str) -> Any:

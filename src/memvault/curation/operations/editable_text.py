@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from difflib import get_close_matches
+from itertools import islice
 
 from memvault.model.errors import InvalidParams, NoteConflict
 from memvault.model.note import ParsedNote
@@ -17,15 +18,18 @@ from memvault.vault.frontmatter.yaml_text import malformed_line
 from memvault.vault.lines import bare_lines, lines_of, newline_of, note_text
 from memvault.vault.markdown.plugins import split_anchor
 from memvault.vault.parse import frontmatter_of, parse_note
+from memvault.vault.plugin_data import hidden_parts, is_board, split_plugin_data
 from memvault.vault.readable import sentences
 
-MAX_SHOWN = 10  # headings or lines that an error lists
+MAX_SHOWN = 10  # headings, lines or parts that an error lists
+MAX_PART = 40  # characters of such a part
 HIDES_REST = (
     "The text opens a comment or code that it does not close (%%, <!-- or ```), which would hide "
     "what follows it; close it"
 )
 
 _LIST_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]")
+_RULE = re.compile(r" {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}\s*$")
 _HEADING_MARKS = re.compile(r"^#{1,6}[ \t]+|(?<![ \t])[ \t]+#+[ \t]*$")
 
 Replacement = tuple[int, int, str]  # the start and end of a span, and its new text
@@ -40,6 +44,7 @@ class EditableText:
         self.text = note_text(path, data)
         self.newline = newline_of(self.text)
         self.lines = lines_of(self.text)
+        self._text_lines = len(lines_of(split_plugin_data(self.text)[0]))
         self.parsed: ParsedNote = parse_note(path, data)
 
     def with_line_endings(self, content: str) -> str:
@@ -48,7 +53,8 @@ class EditableText:
 
     def appending(self, content: str, section: str | None) -> Replacement:
         """The replacement that adds the content at the end of the section or of the note."""
-        line = len(self.lines) if section is None else self.section_end(self._heading(section))
+        self._check_board(content, section)
+        line = self._text_lines if section is None else self.section_end(self._heading(section))
         at = self._offset(line)
         above = self.text[:at]
         ended = self._ended(above if self.text[at:].strip() else closed_note(above))
@@ -59,6 +65,8 @@ class EditableText:
 
     def prepending(self, content: str, section: str | None) -> Replacement:
         """The replacement that adds the content below the heading of the section or the title."""
+        if is_board(self.parsed.frontmatter):
+            raise InvalidParams(f"{self.path} is a Kanban board: append a card to one of its lists")
         body = self.parsed.body_line - 1
         title = title_line(self.parsed, self.lines)
         line = self._heading(section) if section is not None else title or body
@@ -78,7 +86,8 @@ class EditableText:
         """The replacement of all text of a section, whose text must still be as expected.
 
         Raises:
-            NoteConflict: there is no such section, several, or it has another text by now.
+            NoteConflict: there is no such section, several, or it has another text by now; or the
+                content lacks a part that answers do not show, unless all text was expected.
         """
         if not section:
             raise InvalidParams("replace_section needs the section's heading", parameter="section")
@@ -97,11 +106,37 @@ class EditableText:
         its_keys = map(_heading_key, (section, self.lines[heading - 1]))
         if _HEADING_MARKS.match(head) and _heading_key(head) in its_keys:
             content = below_heading  # the heading stays as it is
+        if expected is None:
+            self._check_keeps_hidden(current, content, section)
         block = content.strip("\r\n")
         if first == last:  # nothing below the heading yet
             before = "" if self._ends_line(start) else self.newline
             return start, end, f"{before}{self.newline}{block}{self.newline}"
         return start, end, block + (self.newline if current.endswith(("\n", "\r")) else "")
+
+    def _check_board(self, content: str, section: str | None) -> None:
+        """Refuse text that the plugin Kanban would remove: it keeps only cards in lists."""
+        if not is_board(self.parsed.frontmatter):
+            return
+        if section is None or not _LIST_ITEM.match(content):
+            lists = ", ".join(heading.text for heading in self.parsed.headings[:MAX_SHOWN])
+            raise InvalidParams(
+                f"{self.path} is a Kanban board, whose plugin removes text outside its lists: "
+                f"append cards as list items (- [ ] …), with the list as `section` ({lists})"
+            )
+
+    def _check_keeps_hidden(self, current: str, content: str, section: str) -> None:
+        """Refuse to remove what the client may not have seen."""
+        kept = _plain(content)
+        hidden = hidden_parts(current)
+        lost = list(islice((part for part in hidden if _plain(part) not in kept), MAX_SHOWN))
+        if lost:
+            raise NoteConflict(
+                f"The section {section!r} of {self.path} has parts that answers do not show "
+                f"({_listed(lost)}); keep them in the new text, or change the rest with "
+                "replace_text",
+                path=self.path, current=current,
+            )  # fmt: skip
 
     def span_of(self, find: str | None) -> tuple[int, int]:
         """The start and end of a text that occurs once in the body."""
@@ -165,7 +200,8 @@ class EditableText:
         return "\n".join(sentence for sentence in changed if sentence not in old_sentences)
 
     def section_end(self, heading: int) -> int:
-        """The number of lines up to the end of a section, without trailing blank lines.
+        """The number of lines up to the end of a section, without blank lines at its end, the
+        rule that separates it from the next one, and the data of a plugin.
 
         Args:
             heading: the line of the section's heading, counted from 1.
@@ -176,10 +212,20 @@ class EditableText:
             for other in self.parsed.headings
             if other.line > heading and other.level <= level
         )
-        end = next(next_headings, len(self.lines))
-        while end > heading and not self.lines[end - 1].strip():
-            end -= 1
+        following = next(next_headings, None)
+        end = self._above_blank_lines(heading, following or self._text_lines)
+        if following and self._is_rule(end - 1) and end - 1 > heading:
+            end = self._above_blank_lines(heading, end - 1)
         return end
+
+    def _above_blank_lines(self, first: int, line: int) -> int:
+        while line > first and not self.lines[line - 1].strip():
+            line -= 1
+        return line
+
+    def _is_rule(self, line: int) -> bool:
+        """Whether a line, counted from 0, is a rule; one below text may be a heading's mark."""
+        return _RULE.match(self.lines[line]) is not None and not self.lines[line - 1].strip()
 
     def _heading(self, section: str) -> int:
         key = _heading_key(section)
@@ -227,6 +273,12 @@ def title_line(note: ParsedNote, lines: Sequence[str]) -> int | None:
         return None
     is_first = not any(line.strip() for line in lines[note.body_line - 1 : first.line - 1])
     return first.line if is_first and lines[first.line - 1].lstrip().startswith("#") else None
+
+
+def _listed(parts: Sequence[str]) -> str:
+    """The parts, each on one line and cut."""
+    shown = [" ".join(part.split()) for part in parts]
+    return ", ".join(part if len(part) <= MAX_PART else part[:MAX_PART] + "…" for part in shown)
 
 
 def _is_utf8(data: bytes) -> bool:

@@ -32,14 +32,13 @@ from memvault.text.words import composed, some_words
 from memvault.vault.compose import fenced
 from memvault.vault.markdown.labelled_sentences import sentences_in
 from memvault.vault.parse import parse_note
+from memvault.vault.plugin_data import COMPUTED
 
 MIN_NORM = 1e-12
 MAX_CACHED = 30_000  # sentences in all outlines that are kept; about 1 kB each
 
 CLEARLY_BETTER = 1.25  # times the person's best score that the best sentence of others must have
 
-# Code that plugins of Obsidian replace by query results: the code itself says nothing.
-_QUERIES = frozenset(("dataview", "dataviewjs", "tasks"))
 _BULLET = re.compile(r"\A *(?:[-*+] )?")
 
 _Key = tuple[str, str, bool, bool, str]
@@ -323,7 +322,7 @@ def states_conflict(text: str) -> bool:
 
 def _is_mere_query(code: Code, statements: Sequence[Statement]) -> bool:
     """Whether code is a plugin's query, and no sentence introduces it as an example."""
-    if code.block.language not in _QUERIES:
+    if code.block.language not in COMPUTED:
         return False
     return code.lead is None or not statements[code.lead].text.endswith(":")
 

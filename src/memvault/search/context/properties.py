@@ -12,6 +12,7 @@ from memvault.search.number_questions import asks_for_amount, asks_for_day
 from memvault.search.property_text import (
     KeysByNearness,
     day_of_property,
+    shown_parts,
     shown_value,
     terms_of,
     words_of_key,
@@ -140,7 +141,7 @@ def _fields(memory: Memory) -> Iterator[tuple[str, object, str]]:
     for key, value in memory.metadata.items():
         if key.casefold() in NOT_FIELDS:
             continue
-        shown = shown_value(value)
+        shown = shown_value(value) or shown_parts(value)
         if shown and not _is_bookkeeping(memory, key.casefold(), shown):
             yield key, value, shown
 

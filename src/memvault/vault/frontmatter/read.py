@@ -37,6 +37,7 @@ _REASONS = {
     "expected ',' or '}'": "what begins with { is not closed",
     "unexpected end of stream": "a quotation mark is not closed",
     "cannot start any token": "a value that begins with a sign such as @, % or ` needs quotes",
+    "unhashable key": "a value that begins with { needs quotes",
     "undefined alias": "a value that begins with * needs quotes",
     "expected key": "text that follows a closing quote or bracket needs quotes around the whole "
     "value, or the line is indented wrongly",

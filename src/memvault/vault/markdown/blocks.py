@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 
 from markdown_it.token import Token
 
@@ -21,17 +22,30 @@ from memvault.model.note import (
 )
 from memvault.vault.markdown.inline_text import InlineReader, InlineText
 from memvault.vault.markdown.labelled_sentences import LabelledSentence, split_sentences
-from memvault.vault.markdown.parser import MAX_NESTING
+from memvault.vault.markdown.parser import MAX_NESTING, parse_markdown
 
 _SPACES = re.compile(r"\s+")
-_MARKS = {" ": False, "/": False, "x": True, "X": True}  # of checkboxes: whether it is done
+_MARKS = {  # of checkboxes: whether it is done; ! is one that matters
+    " ": False, "/": False, "!": False, "x": True, "X": True,
+}  # fmt: skip
 _LINE_END = re.compile(r"[ \t]*(?:\n[ \t]*)+")
 _HTML_UNREAD = re.compile(
     r"<!--.*?(?:-->|\Z)|<(script|style|pre|textarea)\b.*?(?:</\1>|\Z)|<[^>]*(?:>|\Z)",
     re.DOTALL | re.IGNORECASE,
 )
-# What the plugin Excalidraw writes above the texts of each drawing.
+_HTML_CELL = re.compile(r"</t[dh]\s*>\s*(?=<t[dh]\b)", re.IGNORECASE)
+_HTML_BREAK = re.compile(
+    r"<br\b[^>]{0,100}>|</(?:h[1-6]|p|div|li|tr|d[dt]|summary|caption|figcaption|blockquote)\s*>",
+    re.IGNORECASE,
+)
+# The lines at the start of a callout of the plugin Admonition, and its title among them.
+_ADMONITION_SETTINGS = re.compile(r"\A(?:(?:title|collapse|icon|color):.*\n)+")
+_ADMONITION_TITLE = re.compile(r"title:[ \t]*(.*)")
+# What the plugin Excalidraw writes above the texts of each drawing, its headings, and those of them
+# below which each line has the id of a part of the drawing.
 _DRAWING_NOTICE = re.compile(r"⚠\s+Switch to EXCALIDRAW VIEW\b")
+_DRAWING_PARTS = frozenset({"Element Links", "Embedded Files"})
+_DRAWING_HEADINGS = _DRAWING_PARTS | {"Excalidraw Data", "Text Elements", "Drawing"}
 CELL_GAP = " | "
 MAX_NAME_CHARS = 300  # of a title, heading or alias; no file can be named longer
 
@@ -51,24 +65,26 @@ class Content:
     too_deep: bool = False
 
 
-def read_blocks(tokens: list[Token], body_line: int) -> Content:
+def read_blocks(tokens: list[Token], body_line: int, *, is_drawing: bool = False) -> Content:
     """Collect a note's content.
 
     Args:
         tokens: from `parse_markdown`; line maps count from 0 at the body's first line.
         body_line: the line of the file at which the body starts, counted from 1.
+        is_drawing: whether the note is a drawing of the plugin Excalidraw.
     """
-    return _BlockReader(tokens, body_line).read()
+    return _BlockReader(tokens, body_line, is_drawing=is_drawing).read()
 
 
 class _BlockReader:
-    def __init__(self, tokens: list[Token], body_line: int) -> None:
+    def __init__(self, tokens: list[Token], body_line: int, *, is_drawing: bool) -> None:
         self._tokens = tokens
         self._body_line = body_line
         self._content = Content()
         self._headings_above: list[Heading] = []
         self._path: tuple[str, ...] = ()
-        self._is_drawing = False  # whose first heading says only that its data follow
+        self._is_drawing = is_drawing
+        self._drawing_part = ""  # the heading of the plugin that is above the next block
         marks = sum(
             child.type == "comment_mark" for token in tokens for child in token.children or ()
         )
@@ -105,10 +121,13 @@ class _BlockReader:
         lines = self._lines(token)
         if not text:
             return
+        if self._is_drawing and text in _DRAWING_HEADINGS:
+            self._drawing_part, self._headings_above, self._path = text, [], ()
+            return
         content = self._content
         name = short_name(text)
         level = int(opening.tag[1])
-        if level == 1 and not (content.blocks or content.headings or self._is_drawing):
+        if level == 1 and not (content.blocks or content.headings):
             content.title = name
         heading = Heading(name, level, lines.first, token.meta.get("anchor"))
         content.headings.append(heading)
@@ -126,7 +145,10 @@ class _BlockReader:
     def _paragraph(self, token: Token) -> None:
         inline = self._reader.read(token.children or [])
         if _DRAWING_NOTICE.match(inline.text):
-            self._is_drawing = True
+            self._is_drawing = True  # also where it was published without its properties
+            return
+        if self._drawing_part in _DRAWING_PARTS:
+            self._links_alone(inline, self._lines(token))
             return
         if token.meta.get("titled"):
             line_end = inline.text.find("\n")
@@ -155,30 +177,42 @@ class _BlockReader:
                 row.append(gap)
             row.extend(cell)
         inline = self._reader.read(row)
-        inline.protected = [(0, len(inline.text))]
+        inline.protected, inline.breaks = [(0, len(inline.text))], []
         self._block(inline, self._lines(opening))
         return index
 
     def _code(self, token: Token) -> None:
         if token.content.strip() and not self._reader.in_comment:
             language = token.info.split(maxsplit=1)[0].lower() if token.info.strip() else ""
+            if language.startswith("ad-"):
+                self._admonition(token)
+                return
             text = token.content.rstrip("\n")
             code = CodeBlock(text, language, self._lines(token), self._path)
             self._content.code.append(code)
 
+    def _admonition(self, token: Token) -> None:
+        """Read a callout that the plugin Admonition writes as code."""
+        tokens = parse_markdown(_ADMONITION_SETTINGS.sub(_admonition_title, token.content, 1))
+        inner = _BlockReader(tokens, self._lines(token).first + 1, is_drawing=False)
+        inner._content, inner._path = self._content, self._path
+        inner._headings_above = self._headings_above
+        inner.read()
+
     def _html(self, token: Token) -> None:
-        text = html.unescape(_HTML_UNREAD.sub(" ", token.content))
-        if text.strip() and not self._reader.in_comment:
-            self._block(InlineText(_LINE_END.sub(" ", text.strip())), self._lines(token))
+        """Read the text of HTML; that of each of its blocks and rows begins a sentence."""
+        source = _HTML_BREAK.sub("\0", _HTML_CELL.sub(CELL_GAP, token.content))
+        text = html.unescape(_HTML_UNREAD.sub(" ", source))
+        parts = [part for part in map(_one_line, text.split("\0")) if part]
+        if parts and not self._reader.in_comment:
+            breaks = list(accumulate(len(part) + 1 for part in parts[:-1]))
+            self._block(InlineText(" ".join(parts), breaks=breaks), self._lines(token))
 
     def _block(self, inline: InlineText, lines: LineRange) -> None:
         text = inline.text.strip()
         if not text:
             self._block_id_alone(inline)
-            if inline.links:
-                self._links_tags_and_fields(
-                    inline, [LabelledSentence(0, 0)], [Sentence("", lines.first)], lines.first
-                )
+            self._links_alone(inline, lines)
             return
         spans = split_sentences(inline)
         sentences = [
@@ -199,6 +233,12 @@ class _BlockReader:
                 block_id=inline.block_id,
             )
         )
+
+    def _links_alone(self, inline: InlineText, lines: LineRange) -> None:
+        """Add the links of a block that says nothing."""
+        sentence = Sentence("", lines.first)
+        if inline.links:
+            self._links_tags_and_fields(inline, [LabelledSentence(0, 0)], [sentence], lines.first)
 
     def _block_id_alone(self, inline: InlineText) -> None:
         """Give the block above the id of a line that consists only of ``^id``."""
@@ -264,6 +304,13 @@ class _BlockReader:
             self._content.fields.append(
                 InlineField(key, text, line, sentences[index].text, explicit)
             )
+
+
+def _admonition_title(settings: re.Match[str]) -> str:
+    """The title among these lines, followed by the end of a line, and as many lines as they are."""
+    title = _ADMONITION_TITLE.search(settings[0])
+    blank_lines = "\n" * settings[0].count("\n")
+    return f"{blank_lines[1:]}{title[1]}  \n" if title and title[1].strip() else blank_lines
 
 
 def _sentence_at(spans: list[LabelledSentence], index: int, offset: int) -> int:

@@ -11,6 +11,7 @@ from markdown_it.token import Token
 
 from memvault.model.note import LinkStyle
 from memvault.vault.markdown.wikilink import Wikilink
+from memvault.vault.plugin_data import is_computed
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 _NOTE_FILE = re.compile(r"\.(?:md|markdown)\Z", re.IGNORECASE)
@@ -148,7 +149,8 @@ class InlineReader:
         self._inline.breaks.append(self._length)
 
     def _code_inline(self, token: Token) -> None:
-        self._inline.protected.append(self._add(token.content))
+        text = "…" if is_computed(token.content) else token.content
+        self._inline.protected.append(self._add(text))
         self._count_lines(token)
 
     def _formula(self, token: Token) -> None:

@@ -33,7 +33,7 @@ MAX_LINK_CHARS = 1000
 # Places where a rule can start, or a link's text end; all rules are tried at each of them. Each
 # alternative starts with a literal, so that `re` can search for these characters.
 _STOPS = re.compile(
-    r"\n|\*|\[|\]|\\|`|\$(?=\S)|!(?=\[)|#(?=\S)|%(?=%)|~(?=~)|=(?==)|&(?=[#\w])|<(?=[\w/!?])"
+    r"\n|\*|\[|\]|\\|`|\$(?=\S)|!(?=\[)|#(?=\S)|%(?=%)|~(?=~)|=(?==)|&(?=[#\w])|<(?=[\w/!?%])"
     r"|\^(?=[A-Za-z0-9-])|_(?:(?<![^\W_]_)|(?![^\W_]))|\((?=[^()\n:]{1,80}::)"
 )
 

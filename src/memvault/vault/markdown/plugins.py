@@ -14,6 +14,8 @@ from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
 COMMENT_MARK = "%%"
+MAX_COMMAND_CHARS = 10_000  # of a template, in a paragraph
+_NO_COMMAND_BEFORE = "no command before"
 
 
 def _comment(state: StateInline, silent: bool) -> bool:
@@ -29,6 +31,20 @@ def _comment(state: StateInline, silent: bool) -> bool:
     return True
 
 
+def _template_command(state: StateInline, silent: bool) -> bool:
+    """Parse a command of the plugin Templater (``<% … %>``), which is read as a comment is."""
+    source, position = state.src, state.pos
+    if not source.startswith("<%", position):
+        return False
+    end = source.find("%>", position + 2, min(state.posMax, position + MAX_COMMAND_CHARS))
+    if end < 0:
+        return False
+    if not silent:
+        state.push("comment", "", 0).meta = {"lines": source.count("\n", position, end)}
+    state.pos = end + 2
+    return True
+
+
 def _comment_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """Parse a comment that opens with an unclosed ``%%`` at the start of a line.
 
@@ -39,18 +55,37 @@ def _comment_block(state: StateBlock, start: int, end: int, silent: bool) -> boo
         return False
     if state.src.find(COMMENT_MARK, line_start + 2, state.eMarks[start]) >= 0:
         return False
-    if silent:
-        return True
-    line = start + 1
-    while line < end:
-        close = state.src.find(COMMENT_MARK, state.bMarks[line], state.eMarks[line])
+    if not silent:
+        state.line = _end_of_block(state, COMMENT_MARK, start, end)
+    return True
+
+
+def _command_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Parse a command of Templater with several lines, also empty ones."""
+    line_start = state.bMarks[start] + state.tShift[start]
+    if not state.src.startswith("<%", line_start) or state.is_code_block(start):
+        return False
+    stop = state.eMarks[end - 1]
+    if stop <= state.env.get(_NO_COMMAND_BEFORE, 0):
+        return False
+    close = state.src.find("%>", line_start, stop)
+    if close < 0:
+        state.env[_NO_COMMAND_BEFORE] = stop  # searched once, not from each line
+    if close < state.eMarks[start]:
+        return False
+    if not silent:
+        state.line = _end_of_block(state, "%>", start, end)
+    return True
+
+
+def _end_of_block(state: StateBlock, mark: str, start: int, end: int) -> int:
+    """The line below that with the mark, the text after which is a paragraph; else the end."""
+    for line in range(start + 1, end):
+        close = state.src.find(mark, state.bMarks[line], state.eMarks[line])
         if close >= 0:
             _add_paragraph(state, line, state.src[close + 2 : state.eMarks[line]].strip())
-            line += 1
-            break
-        line += 1
-    state.line = line
-    return True
+            return line + 1
+    return end
 
 
 def _add_paragraph(state: StateBlock, line: int, text: str) -> None:
@@ -64,8 +99,10 @@ def _add_paragraph(state: StateBlock, line: int, text: str) -> None:
 
 def comment_plugin(md: MarkdownIt) -> None:
     md.inline.ruler.before("link", "comment", _comment)
+    md.inline.ruler.before("comment", "template_command", _template_command)
     ends = {"alt": ["paragraph", "reference", "blockquote", "list"]}
     md.block.ruler.before("fence", "comment", _comment_block, ends)  # type: ignore[arg-type]
+    md.block.ruler.before("fence", "command", _command_block)
 
 
 _FIELD_OPENING = re.compile(r"[\[(][ \t]*([^\W\d_][^\n:\[\](){}|<>`]{0,59}?)[ \t]*::[ \t]*")

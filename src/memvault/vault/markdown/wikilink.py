@@ -76,7 +76,10 @@ def _rule(state: StateInline, silent: bool) -> bool:
     parsed = read_wikilink(source, position + is_embed)
     if parsed is None or parsed[1] > state.posMax:
         return False
-    if not silent:
+    if "<%" in parsed[0].target:  # of a template
+        if not silent:
+            state.push("comment", "", 0)
+    elif not silent:
         token = state.push("wikilink", "", 0)
         token.meta = {"link": parsed[0], "embed": is_embed}
     state.pos = parsed[1]
