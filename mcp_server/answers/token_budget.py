@@ -16,7 +16,7 @@ from mcp_server.answers.reasoning import InsightsShape, NearShape, SurroundingsS
 from mcp_server.middleware.origin_marks import marked
 from memvault.model.memory import Memory
 from memvault.model.search import Neighbour, VerbosityLevel
-from memvault.search.context.context import ContextBudget
+from memvault.search.context.forms import ContextBudget
 from memvault.text.tokens import TokenCounter
 
 if TYPE_CHECKING:

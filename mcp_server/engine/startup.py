@@ -96,7 +96,7 @@ class Startup:
     def watch_clients(self, tracker: ActivityTracker) -> None:
         """Count the clients, and preload what their questions need."""
         self.metrics.watch_clients(tracker)
-        self.when_open(lambda container: container.idle_models.load_for(tracker))
+        self.when_open(lambda container: container.models.load_for(tracker))
 
     def when_open(self, callback: Callable[[Container], None]) -> None:
         """Call this with the container as soon as it is open."""
@@ -243,7 +243,7 @@ class Startup:
         return self._opened.result().hooks.answer(client, event, data)
 
     def write_manifest(self) -> WrittenManifest:
-        return self.wait().manifest().write()
+        return self.wait().manifest.write()
 
     def wind_down(self) -> None:
         """Stop long work soon, and refuse waiting calls; returns at once."""

@@ -77,7 +77,7 @@ class HookRecall:
     def __init__(self, container: Container) -> None:
         self._container = container
         self._need = PromptNeed(container.embedder.embed_query)
-        self._vectors = PhraseVectors(container.phrase_embedder)
+        self._vectors = PhraseVectors(container.models.phrases)
         self.sessions = SessionQuotations(container)
 
     def warm_up(self) -> None:

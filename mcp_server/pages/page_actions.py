@@ -99,7 +99,7 @@ def run_action(container: Container, call: TaskAction, seen: Seen = None) -> Non
                 raise NoteConflict(f"{conflict.path}: {conflict.reason}", path=conflict.path)
         case "reload_manifest":
             why = person("applied on the page")
-            container.apply_manifest(why, confirm=True, digest=arguments["digest"])
+            container.manifest.apply(why, confirm=True, digest=arguments["digest"])
         case "store_memory" if "content" in arguments:
             actions.store(Draft.checked(**arguments, rationale=PROMOTED), kind="person")
         case _:

@@ -137,5 +137,5 @@ class ManifestResources:
             author = claims.get(line[1])
             return f"{line[0]} · written by {author}, unverified" if author else line[0]
 
-        text = _CONCEPT.sub(attributed, container.manifest().text())
+        text = _CONCEPT.sub(attributed, container.manifest.text())
         return ResourceResult([ResourceContent(text, mime_type=MARKDOWN)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -21,10 +21,10 @@ from mcp_server.runtime.dreaming import Dreaming
 from mcp_server.runtime.engine_log import TRIM_SECONDS, trim_log
 from mcp_server.runtime.fading import FadingService
 from mcp_server.runtime.generations import Generation, OpenGenerations, open_generation
-from mcp_server.runtime.idle_models import IdleModels
 from mcp_server.runtime.index_status import index_status
 from mcp_server.runtime.indexing_service import IndexingService
 from mcp_server.runtime.learning_service import LearningService
+from mcp_server.runtime.models import Models
 from mcp_server.runtime.running_requests import RunningRequests
 from mcp_server.runtime.upkeep import Upkeep
 from mcp_server.runtime.worker import Worker, share_the_processor
@@ -38,7 +38,7 @@ from memvault.consolidation.fading import FadingLog
 from memvault.curation.actions import Actions
 from memvault.curation.approval import Approvals
 from memvault.curation.changes.client_limits import ClientLimits
-from memvault.curation.changes.curator import ChangeResult, Curator
+from memvault.curation.changes.curator import Curator
 from memvault.curation.changes.plan import Attribution, Plan
 from memvault.curation.guarded_vault import GuardedVault
 from memvault.curation.indexed_changes import IndexedVault
@@ -54,7 +54,6 @@ from memvault.model.errors import MemvaultError
 from memvault.model.graph import NotesIndexed
 from memvault.model.memory import Memory, Tombstone
 from memvault.model.provenance import own_lines
-from memvault.model.search import Tuning
 from memvault.search.context.note_text import NAMESPACE as OUTLINES
 from memvault.search.context.outline import Outlines
 from memvault.search.excerpt import Excerpts
@@ -62,9 +61,7 @@ from memvault.search.fallback import AnswerCache
 from memvault.search.times.time_spans import Calendar
 from memvault.stores import faults
 from memvault.stores.open import drop_from_servers, shared_pointer
-from memvault.text.encoders.embedding import Embedder, fitted_with, needs_export, open_embedder
-from memvault.text.encoders.model_files import EXPORTING
-from memvault.text.encoders.reranker import Reranker
+from memvault.text.encoders.embedding import Embedder
 from memvault.vault.files import Vault
 from memvault.vault.journal import Journal
 from memvault.vault.leftovers import LONGEST_WRITE_SECONDS, remove_own_leftovers
@@ -109,9 +106,9 @@ class Container:
         self.sessions = Sessions(user_id(settings), timedelta(hours=settings.sessions.expiry_hours))
         self._open_vault(vault)
         with ExitStack() as cleanup:
-            models = (settings.embedding, fitted_with(settings.embedding))
-            report(EXPORTING if any(map(needs_export, models)) else "loading the model")
-            self._load_models(cleanup)
+            self.models = Models(settings, state.embedding_cache, self.worker, report)
+            cleanup.callback(self.models.close)
+            self._open_readers()
             report("opening the indexes")
             self._open_indexes(cleanup)
             cleanup.pop_all()
@@ -128,7 +125,8 @@ class Container:
         self._open_journal()
         self.curator = Curator(
             self.vault, self.journal, clock=self.now, deleted=self._forget_entities_of,
-            refuse=self._refuse, approval=self._needed_approval,
+            refuse=self._refuse,
+            approval=self._needed_approval,
             path_of_note=self._path_of,
             misled=lambda staging: misled_note(staging, self._merge_index()),
             on_change=self._learn_from,
@@ -143,7 +141,12 @@ class Container:
         self.client_limits = ClientLimits(
             self.curator.history, self.vault, lambda: self.settings.limits, self.curator.now
         )
-        self.actions = Actions(self.curator, self._indexed_vault, self._index_written)
+
+        def index_written(paths: Collection[str]) -> None:
+            self.indexing.index_written(paths)
+
+        self.actions = Actions(self.curator, self._indexed_vault, index_written)
+        self.manifest = ManifestKeeper(self.vault, self.curator, self._indexed_vault, index_written)
 
     def _open_journal(self) -> None:
         """Open the journal and what follows it, before anything reads it: so it is read once."""
@@ -155,18 +158,9 @@ class Container:
         self.distillation_log = DistillationLog(self.journal)
         self.fading_log = FadingLog(self.journal)
 
-    def _load_models(self, cleanup: ExitStack) -> None:
-        """Load the embedding models, and the objects that read notes with them."""
-        configured, cache = self.settings.embedding, self.state.embedding_cache
-        fitted = fitted_with(configured)
-        self.embedder: Embedder = open_embedder(configured, cache)
-        cleanup.callback(self.embedder.close)
-        self.phrase_embedder = (
-            self.embedder if fitted == configured else open_embedder(fitted, cache)
-        )
-        cleanup.callback(self.phrase_embedder.close)
-        self.reranker = Reranker(self.settings.rerank) if self.settings.rerank.model else None
-        self.immunity = Immunity(self.phrase_embedder.embed_few)
+    def _open_readers(self) -> None:
+        """Open what reads notes for answers."""
+        self.immunity = Immunity(self.models.phrases.embed_few)
         self.guarded = GuardedVault(
             self.vault,
             self.provenances,
@@ -174,13 +168,11 @@ class Container:
             self.immunity,
             self.curator.moved,
         )
-        self.outlines = Outlines(self.guarded.read, self.embedder, self._stored_outlines)
-        self.own_outlines = Outlines(self.read_own, self.embedder)
-        calendar = partial(Calendar.of, self.settings.calendar)
-        self.excerpts = Excerpts(self.outlines, self.embedder, calendar=calendar)
-        self.own_excerpts = Excerpts(
-            self.own_outlines, self.embedder, own_only=True, calendar=calendar
-        )
+        embedder, calendar = self.embedder, partial(Calendar.of, self.settings.calendar)
+        self.outlines = Outlines(self.guarded.read, embedder, self._stored_outlines)
+        self.own_outlines = Outlines(self._read_own, embedder)
+        self.excerpts = Excerpts(self.outlines, embedder, calendar=calendar)
+        self.own_excerpts = Excerpts(self.own_outlines, embedder, own_only=True, calendar=calendar)
 
     def _open_indexes(self, cleanup: ExitStack) -> None:
         """Open the live generation of indexes, and the caches that outlive a generation."""
@@ -226,10 +218,7 @@ class Container:
         )
         self.fading = FadingService(self)
         self.fading.start()
-        self.idle_models = IdleModels(self.embedder, self.phrase_embedder, self.worker)
-        self.idle_models.start()
-        if self.reranker is not None:
-            self.worker.run("load the reranker", self.reranker.load)
+        self.models.start()
         self.worker.run(
             "remove leftovers",
             lambda: remove_own_leftovers(self.vault),
@@ -238,6 +227,11 @@ class Container:
         log = self.state.log
         self.worker.run("trim the log", lambda: trim_log(log), after=TRIM_SECONDS)
         self.worker.run("record access counts", self.activity.write, after=FLUSH_SECONDS)
+
+    @property
+    def embedder(self) -> Embedder:
+        """Embeds notes and questions."""
+        return self.models.embedder
 
     @property
     def live(self) -> Generation:
@@ -272,35 +266,17 @@ class Container:
         view, stores = self.live.graph_view, self.live.stores
         return IndexedVault(self._merge_index(), view, stores.graph, stores.keyvalue)
 
-    def _index_written(self, paths: Collection[str]) -> None:
-        self.indexing.index_written(paths)
-
-    def manifest(self) -> ManifestKeeper:
-        """Writes and reads ``manifest.md`` from the live indexes."""
-        return ManifestKeeper(self.vault, self.curator, self._indexed_vault)
-
-    def apply_manifest(
-        self, why: Attribution, *, confirm: bool = False, digest: str | None = None
-    ) -> ChangeResult[None]:
-        """Apply the manifest as `ManifestKeeper.apply` does, and index the changed notes."""
-        done = self.manifest().apply(why, confirm=confirm, digest=digest)
-        if done.change is not None:
-            notes = filter(self.vault.is_note, done.change.paths)
-            self.indexing.index_written(list(notes))
-        return done
-
     def full_stores(self) -> list[str]:
         """Names of full stores: servers, and the disk with the state folder."""
         full_disk = ["the disk with the indexes"] if faults.is_disk_full(self.state.root) else []
         return [*self.live.stores.full(), *full_disk]
 
-    @property
-    def _embedders(self) -> set[Embedder]:
-        return {self.embedder, self.phrase_embedder}
-
     def _refuse(self, plan: Plan, why: Attribution) -> None:
         self.client_limits.check(plan, why)
         self.guarded.check_edits(plan, why)
+
+    def _stored_outlines(self, paths: Collection[str]) -> dict[str, bytes]:
+        return self.live.stores.keyvalue.get_many(OUTLINES, paths)
 
     def _needed_approval(self, plan: Plan, why: Attribution) -> NeededApproval | None:
         return self.approvals.needed(plan, why)
@@ -308,10 +284,7 @@ class Container:
     def _learn_from(self, change: Change) -> None:
         self.learning.record_change(change)
 
-    def _stored_outlines(self, paths: Collection[str]) -> dict[str, bytes]:
-        return self.live.stores.keyvalue.get_many(OUTLINES, paths)
-
-    def read_own(self, path: str) -> bytes:
+    def _read_own(self, path: str) -> bytes:
         """The person's own words in a note; the whole note if it is verified."""
         data, memory = self.guarded.read(path), self.live.catalogue.by_path(path)
         if memory is None or memory.verified:
@@ -333,7 +306,7 @@ class Container:
         self.wind_down()
         # A batch may hold a note of many megabytes; its finished embeddings are cached. A timer,
         # because the worker starts no more jobs.
-        interrupt_timer = threading.Timer(BATCH_SECONDS, self._interrupt_embedding)
+        interrupt_timer = threading.Timer(BATCH_SECONDS, self.models.interrupt)
         interrupt_timer.daemon = True
         interrupt_timer.start()
         self.indexing.stop(LAST_WAIT_SECONDS)
@@ -349,13 +322,8 @@ class Container:
         self.activity.close()
         self.learning.close()
         self._generations.close()
-        for embedder in self._embedders:
-            embedder.close()
+        self.models.close()
         self.entity_cache.close()
-
-    def _interrupt_embedding(self) -> None:
-        for embedder in self._embedders:
-            embedder.interrupt()
 
     def _open_generation(self, folder: Path) -> Generation:
         generation = open_generation(
@@ -363,30 +331,19 @@ class Container:
             vault=self.guarded,
             settings=self.settings,
             embedder=self.embedder,
-            phrase_embedder=self.phrase_embedder,
+            phrase_embedder=self.models.phrases,
             entity_cache=self.entity_cache,
-            reranker=self.reranker,
+            reranker=self.models.reranker,
             answer_cache=self.answer_cache,
             forgotten=lambda: self.curator.forgotten.hidden,
             merged=lambda: self.curator.merged_concepts,
-            preference=self._preference,
-            link_weight=self._link_weight,
-            tuning=self._tuning,
+            learning=lambda: self.learning,  # made after the indexes are open
             worker=self.worker,
         )
         generation.indexer.on_change.append(partial(self._on_notes_indexed, generation.indexer))
         generation.indexer.on_batch.append(self.index_counters.add)
         generation.indexer.let_pass = self.requests.let_pass
         return generation
-
-    def _preference(self, question: str, ids: Sequence[str]) -> list[float] | None:
-        return self.learning.preference(question, ids)  # made after the indexes are open
-
-    def _link_weight(self, first: str, second: str) -> float:
-        return self.learning.link_weight(first, second)
-
-    def _tuning(self) -> Tuning:
-        return self.learning.tuning()
 
     def _forget_entities_of(self, tombstone: Tombstone) -> None:
         """Remove the cached entities of a note deleted for good, as they quote its sentences."""

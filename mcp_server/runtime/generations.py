@@ -17,22 +17,21 @@ from indexer.catalogue import Catalogue
 from indexer.entity_cache import EntityCache
 from indexer.generation import Generations
 from indexer.indexer import Indexer
+from mcp_server.runtime.learning_service import LearningService
 from mcp_server.runtime.worker import Worker, settle
 from memvault.cognition.similarity_index import SimilarityIndex
 from memvault.config.settings import Settings
 from memvault.model.errors import MemvaultError, StorageError
 from memvault.model.graph import GraphNode
-from memvault.model.search import Tuning
 from memvault.reasoning.bayes.reasoner import Reasoner
 from memvault.reasoning.conflicts import stated_conflicts
 from memvault.reasoning.critique import Critic
 from memvault.reasoning.sentences.sentence_matching import SentenceMatcher
-from memvault.search.association import LinkWeight
 from memvault.search.candidates import CandidateFinder
 from memvault.search.context.note_text import NAMESPACE as OUTLINES
 from memvault.search.context.outline import Outlines
 from memvault.search.fallback import AnswerCache
-from memvault.search.pipeline import Preference, Searcher
+from memvault.search.pipeline import Searcher
 from memvault.search.times.time_spans import Calendar
 from memvault.stores import faults
 from memvault.stores.faults import is_corrupt
@@ -80,12 +79,13 @@ def open_generation(
     answer_cache: AnswerCache,
     forgotten: Callable[[], frozenset[str]],
     merged: Callable[[], Mapping[str, GraphNode]],
-    preference: Preference,
-    link_weight: LinkWeight,
-    tuning: Callable[[], Tuning],
+    learning: Callable[[], LearningService],
     worker: Worker,
 ) -> Generation:
     """Open the stores of a generation and the objects that read them.
+
+    Args:
+        learning: what was learnt from use; called when a question is asked.
 
     Raises:
         StorageError: they are damaged, in use by another process, or there is no room.
@@ -109,11 +109,13 @@ def open_generation(
         phrases=phrase_embedder, read=vault.read, cache=answer_cache,
         limit_seconds=settings.limits.answer_seconds,
         reranker=reranker, calendar=partial(Calendar.of, settings.calendar), background=worker,
-        link_weight=link_weight, tuning=tuning,
+        link_weight=lambda first, second: learning().link_weight(first, second),
+        tuning=lambda: learning().tuning(),
     )  # fmt: skip
     searcher = Searcher(
         candidates, stores, embedder, indexer.catalogue, verifier,
-        preference=preference, ranking_share=settings.learning.ranking_share, tuning=tuning,
+        preference=lambda question, ids: learning().preference(question, ids),
+        ranking_share=settings.learning.ranking_share, tuning=lambda: learning().tuning(),
     )  # fmt: skip
     outlines = Outlines(vault.read, embedder, partial(stores.keyvalue.get_many, OUTLINES))
     matcher = SentenceMatcher(outlines, graph_view, names, embedder.embed)

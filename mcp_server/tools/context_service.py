@@ -18,9 +18,8 @@ from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.search import Aspect, Hit, Mode, Scope, VerbosityLevel
 from memvault.model.state import CognitivePulse
 from memvault.reasoning.insights import EVERY_ASPECT
-from memvault.search.context.context import Context, ContextBudget
 from memvault.search.context.distil import Distiller
-from memvault.search.context.forms import ContextExcerpt, ContextForm
+from memvault.search.context.forms import Context, ContextBudget, ContextExcerpt, ContextForm
 from memvault.search.context.outline import Outlines
 from memvault.search.order import boosted_by_session, session_nearness
 from memvault.verification.sensitive_topics import sensitive_topic_of

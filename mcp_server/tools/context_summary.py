@@ -19,8 +19,7 @@ from mcp_server.sampling import (
     sampling_request,
     takes_requests,
 )
-from memvault.search.context.context import Context
-from memvault.search.context.forms import TAG
+from memvault.search.context.forms import TAG, Context
 
 logger = logging.getLogger(__name__)
 KEY = "summary"

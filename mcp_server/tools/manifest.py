@@ -56,14 +56,14 @@ class ManifestTools(Tools):
         container = self._box.container
         why = why_of(rationale)
         _check_manifest(container.vault, manifest_path)
-        keeper = container.manifest()
+        keeper = container.manifest
         edits_preview = keeper.preview()
         errors = [str(fault) for fault in edits_preview.faults]
         approval = None if errors else keeper.needed_approval(edits_preview.edits, why)
         change = None
         if not (preview or errors or approval):  # what waits for the person needs no confirmation
             try:
-                done = container.apply_manifest(why, confirm=confirm)
+                done = keeper.apply(why, confirm=confirm)
                 change, approval = done.change, done.approval
             except ManifestRefused as error:
                 errors = [error.message]

@@ -17,9 +17,8 @@ from fastmcp import Client
 from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.model.search import Hit
-from memvault.search.context.context import Context, ContextBudget
 from memvault.search.context.distil import Distiller
-from memvault.search.context.forms import ContextForm
+from memvault.search.context.forms import Context, ContextBudget, ContextForm
 from memvault.vault.parse import parse_note
 from tests.benchmarks.figures import Figure, median, percentile, show
 from tests.benchmarks.measured_vaults import opened, parser_for

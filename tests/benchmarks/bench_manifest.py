@@ -62,7 +62,7 @@ def edit(manifest: Path, count: int) -> None:
 
 
 def measure(container: Container) -> list[Figure]:
-    keeper, count = container.manifest(), len(container.live.catalogue)
+    keeper, count = container.manifest, len(container.live.catalogue)
     container.live.similarity_index.load()
     container.live.graph_view.load()
     concepts = len(keeper.concepts())
@@ -71,7 +71,7 @@ def measure(container: Container) -> list[Figure]:
     previews = timed(keeper.preview, 5, warm_up=0)
     changes = len(keeper.preview().edits)
     began = time.perf_counter()
-    container.apply_manifest(Attribution("", "a benchmark", kind="person"), confirm=True)
+    container.manifest.apply(Attribution("", "a benchmark", kind="person"), confirm=True)
     applying = (time.perf_counter() - began) * 1e3
     box = Toolbox(Startup.of(container))
     resources = VisualResources(box)

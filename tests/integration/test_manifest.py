@@ -44,7 +44,7 @@ def root(caller: Caller) -> Path:
 
 
 def written(caller: Caller) -> str:
-    caller.container.manifest().write()
+    caller.container.manifest.write()
     return (root(caller) / "manifest.md").read_bytes().decode()
 
 
@@ -184,7 +184,7 @@ def test_deletions_that_are_not_applied_wait_when_the_manifest_is_written(mill: 
     edited = edit(mill, lambda text: without(text, "- Bees") + "my words\n[NOTE: Sluice] see X\n")
     (root(mill) / "Windmill.md").write_text("The windmill stands on the hill.\n")
     mill.container.indexing.scan()
-    assert mill.container.manifest().write().waiting == 1
+    assert mill.container.manifest.write().waiting == 1
     text = (root(mill) / "manifest.md").read_text()
     assert "- Windmill\n" in text and "- Bees" not in text
     assert (
@@ -215,7 +215,7 @@ def test_concepts_without_notes_are_forgotten_and_merged_without_touching_a_note
     assert "Orchard Lane" not in written(mill)
     mill.ok("undo_change", change=answer["reversal_hash"], rationale="it was an accident")
     mill.container.indexing.scan()
-    assert "orchard lane" in mill.container.manifest().concepts()
+    assert "orchard lane" in mill.container.manifest.concepts()
 
 
 def test_forgetting_much_wants_to_be_confirmed(mill: Caller) -> None:
@@ -322,12 +322,12 @@ def test_the_template_comes_with_the_manifest_that_would_be_written_for_it(tmp_p
     container = opened(tmp_path, {})
     try:
         text = (TEMPLATE / "manifest.md").read_text(encoding="utf-8")
-        assert container.manifest().write().waiting == 0
+        assert container.manifest.write().waiting == 0
         assert (container.vault.root / "manifest.md").read_text(encoding="utf-8") == text
-        assert container.manifest().preview().edits == ()
+        assert container.manifest.preview().edits == ()
         edited = without(text, "- Keep seeds in paper envelopes")
         (container.vault.root / "manifest.md").write_text(edited, encoding="utf-8")
-        [edit] = container.manifest().preview().edits
+        [edit] = container.manifest.preview().edits
         assert edit.concepts == ("Keep seeds in paper envelopes",)
     finally:
         container.close()
@@ -344,7 +344,7 @@ def test_a_manifest_whose_applying_was_cut_off_at_any_step_is_wholly_applied_or_
     edit(mill, lambda text: without(text, "- Bees") + "[MERGE: Runa Holt, R. Holt]\n"
          "[NOTE: Runa Holt] mended the sluice\n")  # fmt: skip
     before, make = tree(mill), file_edits.make_edit
-    keeper, steps = mill.container.manifest(), 0
+    keeper, steps = mill.container.manifest, 0
     for last in range(20):
         steps = 0
 

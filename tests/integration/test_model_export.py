@@ -231,7 +231,7 @@ def test_what_was_fitted_to_the_default_model_keeps_it_under_another_one(
     try:
         container.start(watch=False)
         assert container.embedder.dimension == 64
-        assert container.phrase_embedder.model_id == embedder.model_id
+        assert container.models.phrases.model_id == embedder.model_id
         assert container.immunity.check(INSTRUCTION).adversarial
         assert not Immunity(None).check(INSTRUCTION).adversarial
         container.live.searcher.warm_up()

@@ -79,8 +79,8 @@ def test_recall_comes_in_the_order_of_the_configured_model(folder: Path, tmp_pat
     settings = Settings(index=IndexSettings(ner="off"), rerank=rerank)
     container = opened(tmp_path, notes, settings=settings)
     try:
-        assert container.reranker is not None
-        container.reranker.load()
+        assert container.models.reranker is not None
+        container.models.reranker.load()
         answer = Caller(container).ok("recall_memory", query=QUERY, mode="default")
         texts = [PASSAGES[int(Path(node["path"]).stem)] for node in answer["nodes"]]
         best = in_order_of_model(folder, texts)

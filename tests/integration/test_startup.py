@@ -24,7 +24,7 @@ from mcp_server.engine.client import EngineClient, connect_to_engine
 from mcp_server.engine.launcher import Launcher, ask, read_address
 from mcp_server.engine.startup import Startup
 from mcp_server.runtime import generations as indexes
-from mcp_server.runtime import idle_models
+from mcp_server.runtime import models
 from mcp_server.runtime.activity_tracker import ActivityTracker
 from mcp_server.runtime.container import Container
 from mcp_server.runtime.worker import Worker
@@ -167,7 +167,7 @@ def test_the_question_parser_is_loaded_while_clients_are_connected(
     if parser is None:
         pytest.skip("needs the trained pipeline")
     parser.release()
-    monkeypatch.setattr(idle_models, "IDLE_SECONDS", 0.05)
+    monkeypatch.setattr(models, "IDLE_SECONDS", 0.05)
     with opened(vault_folder, settings, state) as container:
         Startup.of(container).watch_clients(tracker)
         time.sleep(0.2)
@@ -176,7 +176,7 @@ def test_the_question_parser_is_loaded_while_clients_are_connected(
             until(lambda: parser.is_loaded)
         time.sleep(0.2)
         assert parser.is_loaded  # they may come back
-        monkeypatch.setattr(idle_models, "CLIENTS_AWAY_SECONDS", 0.0)
+        monkeypatch.setattr(models, "CLIENTS_AWAY_SECONDS", 0.0)
         until(lambda: not parser.is_loaded)
 
 

@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memvault.reasoning.bayes.competing_values import claims_answering
 from memvault.verification.agreement import Verdict, compare, independent, is_older
 from memvault.verification.claims.amount_parsing import PATTERNS, amounts_in, matches
 from memvault.verification.claims.amounts import AmountKind, equal_amounts
@@ -255,17 +254,6 @@ def test_another_value_of_the_same_differs(one, other):
 )
 def test_what_is_of_something_else_or_not_asserted_says_nothing(one, other):
     assert says(one, other) is Verdict.UNRELATED
-
-
-@pytest.mark.parametrize("joint", [" and", ", and", " from each other, and"])
-def test_two_verbs_of_one_subject_have_each_their_value(joint: str) -> None:
-    found = claims(f"By default, snapshots are saved every 5 minutes{joint} kept for 7 days.")
-    assert [(each.label, each.value_text) for each in found] == [
-        ("saved", "5 minutes"), ("snapshots", "7 days"),
-    ]  # fmt: skip
-    for question, value in (("How long are snapshots kept?", "7 days"),
-                            ("How often are snapshots saved?", "5 minutes")):  # fmt: skip
-        assert {each.value_text for each in claims_answering(found, question)} == {value}
 
 
 def test_of_two_clauses_each_has_its_own_subject() -> None:

@@ -20,9 +20,8 @@ from memvault.model.note import LineRange
 from memvault.model.provenance import Origin, OriginKind, OriginSpan, Provenance
 from memvault.model.search import FoundBy, Hit, Hop
 from memvault.model.verification import ConflictKind, Evidence, Status, Verification
-from memvault.search.context.context import Context, ContextBudget
 from memvault.search.context.distil import Distiller
-from memvault.search.context.forms import ContextForm, ids_of_citation, tags
+from memvault.search.context.forms import Context, ContextBudget, ContextForm, ids_of_citation, tags
 from memvault.search.context.outline import Outlines
 from memvault.search.context.parts import Leading, sentence_parts
 from memvault.search.context.scoring import Scores

@@ -17,8 +17,7 @@ from memvault.search.context.note_text import NoteText, note_texts
 from memvault.search.context.outline import Outlines
 from memvault.search.context.scoring import COSINE_WEIGHT, scores
 from memvault.search.excerpt import CUT, READ_WHOLE, Excerpt, Excerpts
-from memvault.search.number_questions import is_answered_with_digits
-from memvault.search.single_questions import questions_in
+from memvault.search.question_forms import is_answered_with_digits, questions_in
 from memvault.search.times.time_spans import Calendar
 from memvault.text.chunking import chunk_notes
 from memvault.text.encoders.embedding import Embedder

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -97,26 +97,18 @@ class Association:
         """
         pool = {hit.memory.id: hit for hit in hits[:POOL_SIZE]}
         fixed = [hit.memory.id for hit in hits[:FIXED_PLACES]]
-        relevances = {memory_id: hit.relevance for memory_id, hit in pool.items()}
-        least_relevance = min(relevances.values(), default=0.0)
-        # By the id of the linked note: the gain, the seed's id and the link.
-        best_link: dict[str, tuple[float, str, GraphEdge]] = {}
-        for seed, linked, edge, fit in self._links(query, hits[:seeds]):
-            gain = fit if linked in fixed else CARRIED_SHARE * relevances[seed] * fit
-            if linked not in best_link or gain > best_link[linked][0]:
-                best_link[linked] = gain, seed, edge
-        for linked, (gain, seed, edge) in best_link.items():
-            hit = pool.get(linked)
-            if hit is None:
+        least_relevance = min((hit.relevance for hit in pool.values()), default=0.0)
+        for linked, (gain, seed, edge) in self._best_links(query, hits[:seeds], fixed).items():
+            if linked not in pool:
                 memory = self._memory_of(linked)
                 if memory is None or not in_scope(memory, scope):
                     continue
-                hit = pool[linked] = Hit(memory, least_relevance)
+                pool[linked] = Hit(memory, least_relevance)
+            hit, hop = pool[linked], _hop(edge, pool[linked].memory, seed.memory)
             if linked in fixed:
-                hit.hops = (_hop(edge, hit.memory, pool[seed].memory),)
+                hit.hops = (hop,)
             elif (relevance := min(1.0, hit.relevance + gain)) > hit.relevance:
-                hit.relevance, hit.found_by = relevance, FoundBy.LINK
-                hit.hops = (_hop(edge, hit.memory, pool[seed].memory),)
+                hit.relevance, hit.found_by, hit.hops = relevance, FoundBy.LINK, (hop,)
                 is_stated_here = edge.source == linked
                 hit.lines = LineRange(edge.line, edge.line) if is_stated_here else FIRST_LINE
         reordered = sorted(
@@ -125,6 +117,19 @@ class Association:
         )
         after_pool = (hit for hit in hits[POOL_SIZE:] if hit.memory.id not in pool)
         return descending([*(pool[memory_id] for memory_id in fixed), *reordered, *after_pool])
+
+    def _best_links(
+        self, query: str, seeds: Sequence[Hit], fixed: Collection[str]
+    ) -> dict[str, tuple[float, Hit, GraphEdge]]:
+        """By the id of each linked note: the greatest gain of relevance, its seed and its link."""
+        seed_of = {seed.memory.id: seed for seed in seeds}
+        relevances = {memory_id: seed.relevance for memory_id, seed in seed_of.items()}
+        best: dict[str, tuple[float, Hit, GraphEdge]] = {}
+        for seed, linked, edge, fit in self._links(query, seeds):
+            gain = fit if linked in fixed else CARRIED_SHARE * relevances[seed] * fit
+            if linked not in best or gain > best[linked][0]:
+                best[linked] = gain, seed_of[seed], edge
+        return best
 
     def _links(
         self, query: str, seeds: Sequence[Hit]

@@ -22,8 +22,7 @@ from memvault.search.context.properties import (
 )
 from memvault.search.context.scoring import Scores, are_of_time, scores
 from memvault.search.context.sentence_arrays import Layout
-from memvault.search.number_questions import is_answered_with_digits
-from memvault.search.single_questions import questions_in
+from memvault.search.question_forms import is_answered_with_digits, questions_in
 from memvault.search.times.question_time import QuestionTime
 from memvault.search.times.time_spans import Calendar
 from memvault.text.encoders.embedding import Embedder

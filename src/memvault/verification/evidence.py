@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from memvault.model.errors import MemvaultError
@@ -45,33 +45,37 @@ class EvidenceWeigher:
         """
         against: dict[str, Evidence] = {}
         confirming: dict[str, Evidence] = {}
-        is_confirmed = any(claim.asserted and not claim.outdated for claim in claims)
-        for claim in claims:
-            if claim.outdated:
-                continue
-            verdicts = [
-                (other, compare(claim, other))
-                for other in pool
-                if other.source.note_id != claim.source.note_id
-            ]
-            differing = [other for other, verdict in verdicts if verdict is Verdict.DIFFERS]
-            agreeing = [other for other, verdict in verdicts if verdict is Verdict.AGREES]
-            prevailing = [other for other in differing if self._prevails(other, claim)]
+        current = [claim for claim in claims if not claim.outdated]
+        is_confirmed = any(claim.asserted for claim in current)
+        for claim in current:
+            prevailing, witnesses = self._for_and_against(claim, pool)
             for other in prevailing:
                 against.setdefault(other.source.note_id, self._evidence(other))
-            witnesses = (
-                other
-                for other in agreeing
-                if not any(is_older(other, d) for d in differing) and self._confirms(other, claim)
-            )
             has_witness = False
-            for witness in witnesses:  # each takes reading a note
+            for witness in witnesses:
                 has_witness = True
                 confirming.setdefault(witness.source.note_id, self._evidence(witness))
                 if len(confirming) >= MAX_SHOWN:
                     break
             is_confirmed = is_confirmed and has_witness and not prevailing
         return WeighedEvidence(tuple(against.values()), tuple(confirming.values()), is_confirmed)
+
+    def _for_and_against(
+        self, claim: Claim, pool: Sequence[Claim]
+    ) -> tuple[list[Claim], Iterator[Claim]]:
+        """The claims of other notes that prevail over a claim, and those that confirm it. To know
+        whether one confirms it, its note is read, so only those that are asked for are found."""
+        others = [other for other in pool if other.source.note_id != claim.source.note_id]
+        verdicts = [(other, compare(claim, other)) for other in others]
+        differing = [other for other, verdict in verdicts if verdict is Verdict.DIFFERS]
+        witnesses = (
+            other
+            for other, verdict in verdicts
+            if verdict is Verdict.AGREES
+            and not any(is_older(other, d) for d in differing)
+            and self._confirms(other, claim)
+        )
+        return [other for other in differing if self._prevails(other, claim)], witnesses
 
     def origin(self, claim: Claim) -> Origin:
         return origin_of_claim(claim, self._memory_of(claim.source.note_id))

@@ -83,7 +83,7 @@ def test_no_client_is_shown_under_the_persons_name(call: Caller, name: str) -> N
 def test_no_manifest_of_a_client_forgets_the_persons_notes(
     call: Caller, container: Container
 ) -> None:
-    text = container.manifest().text()
+    text = container.manifest.text()
     without = "\n".join(line for line in text.splitlines() if not line.startswith("- Bank"))
     stored = call("store_memory", content=without, title="Manifest", rationale=WHY)
     error = call.error("reload_manifest", manifest_path=stored["path"], preview=False,
@@ -97,14 +97,14 @@ def test_an_edited_manifest_that_a_client_applies_waits_for_the_person(
 ) -> None:
     write(container, "Quay.md", "# Quay\n\nThe quay has four bollards.\n")
     write(container, "Pier.md", "# Pier\n\nThe pier has two lamps.\n")
-    container.manifest().write()
+    container.manifest.write()
     manifest = container.vault.root / "manifest.md"
     lines = manifest.read_text().splitlines(keepends=True)
     manifest.write_text("".join(line for line in lines if not line.startswith("- Quay")))
     for preview in (True, False):
         answer = call("reload_manifest", preview=preview, confirm=True, rationale=WHY)
         assert not answer["applied"] and "waits for the person" in answer["notice"]
-    past_the_tool = container.apply_manifest(Attribution("ChatGPT", WHY), confirm=True)
+    past_the_tool = container.manifest.apply(Attribution("ChatGPT", WHY), confirm=True)
     assert past_the_tool.change is None and past_the_tool.approval is not None
     assert (container.vault.root / "Quay.md").exists()
     [waiting] = [each for each in container.proposals.waiting() if each.path == "Quay.md"]

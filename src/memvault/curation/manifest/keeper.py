@@ -111,6 +111,7 @@ class ManifestKeeper:
 
     Args:
         indexed: gives the indexed vault.
+        index_written: indexes the notes at these paths before it returns.
     """
 
     def __init__(
@@ -118,10 +119,12 @@ class ManifestKeeper:
         vault: Vault,
         curator: Curator,
         indexed: Callable[[], IndexedVault],
+        index_written: Callable[[Sequence[str]], None],
     ) -> None:
         self._vault = vault
         self._curator = curator
         self._indexed = indexed
+        self._index_written = index_written
 
     def concepts(self) -> dict[str, Concept]:
         """The concepts that a manifest would list now, by key.
@@ -207,7 +210,7 @@ class ManifestKeeper:
     def apply(
         self, why: Attribution, *, confirm: bool = False, digest: str | None = None
     ) -> ChangeResult[None]:
-        """Apply a person's edits as one change, which also updates the manifest.
+        """Apply a person's edits as one change, which also updates the manifest, and index it.
 
         There is no change without edits, or if it waits for an approval.
 
@@ -230,7 +233,10 @@ class ManifestKeeper:
         def stage(staging: Staging) -> Described[None]:
             return None, *self._stage_all(staging, concepts, confirm)
 
-        return self._curator.perform_described(stage, ChangeKind.MANIFEST_APPLIED, why)
+        done = self._curator.perform_described(stage, ChangeKind.MANIFEST_APPLIED, why)
+        if done.change is not None:
+            self._index_written(list(filter(self._vault.is_note, done.change.paths)))
+        return done
 
     # -- writing --------------------------------------------------------------------------------
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ from memvault.model.verification import ConflictKind
 from memvault.reasoning.conflicts import stated_conflicts
 from memvault.reasoning.sentences.alignment import Alignment, Stance, align
 from memvault.reasoning.sentences.sentence_words import TOKEN, SentenceWords
-from memvault.search.context.outline import Outlines
+from memvault.search.context.outline import Outline, Outlines
 from memvault.search.context.outline import Statement as NoteSentence
 from memvault.search.question_languages import is_function_word_in
 from memvault.stores.graph_view import GraphView
@@ -56,31 +56,37 @@ class SentenceMatcher:
 
         None if no sentence is comparable with the statement.
         """
-        statement_words = SentenceWords(statement, self._find_names)
-        stems = _stems_compared(statement_words)
-        best: SentenceMatch | None = None
-        for hit, outline in zip(hits, self._outlines.of(hits), strict=True):
-            linked = self._linked(hit.memory)
-            for sentence in outline.statements if outline is not None else ():
-                headings = f"{hit.memory.title}. {'. '.join(sentence.heading)}"
-                if _OPEN_TASK.match(sentence.shown):
-                    continue
+        words = SentenceWords(statement, self._find_names)
+        stems = _stems_compared(words)
+        matches = (
+            SentenceMatch(alignment, hit.memory, sentence.lines, sentence.quoted)
+            for hit, outline in zip(hits, self._outlines.of(hits), strict=True)
+            if outline is not None
+            for sentence, text in self._comparable_texts(statement, stems, hit, outline)
+            if (alignment := self._aligned(words, text, sentence, hit)) is not None
+        )
+        return max(matches, key=lambda match: _rank(match.alignment), default=None)
+
+    def _comparable_texts(
+        self, statement: str, stems: frozenset[str], hit: Hit, outline: Outline
+    ) -> Iterator[tuple[NoteSentence, str]]:
+        """The sentences of a note, or parts of them, that have enough of a statement's words."""
+        linked = self._linked(hit.memory)
+        for sentence in outline.statements:
+            if not _OPEN_TASK.match(sentence.shown):
+                of_headings = stems_of(_headings(hit, sentence))
                 for text in _parts_of(sentence, statement):
-                    if len(stems & (stems_of(text) | stems_of(headings))) < _MIN_SHARED * len(
-                        stems
-                    ):
-                        continue
-                    full_text = _with_targets(text, sentence, linked)
-                    words = SentenceWords(full_text, self._find_names, hit.memory.id)
-                    if words.is_hedged:
-                        continue
-                    context = SentenceWords(headings, self._find_names)
-                    alignment = align(statement_words, words, context, self._embed)
-                    if alignment is None:
-                        continue
-                    if best is None or _rank(alignment) > _rank(best.alignment):
-                        best = SentenceMatch(alignment, hit.memory, sentence.lines, sentence.quoted)
-        return best
+                    if len(stems & (stems_of(text) | of_headings)) >= _MIN_SHARED * len(stems):
+                        yield sentence, _with_targets(text, sentence, linked)
+
+    def _aligned(
+        self, statement: SentenceWords, text: str, sentence: NoteSentence, hit: Hit
+    ) -> Alignment | None:
+        words = SentenceWords(text, self._find_names, hit.memory.id)
+        if words.is_hedged:
+            return None
+        context = SentenceWords(_headings(hit, sentence), self._find_names)
+        return align(statement, words, context, self._embed)
 
     def superseded_by_others(
         self, ids: Collection[str], allowed: Callable[[str], bool]
@@ -104,6 +110,11 @@ class SentenceMatcher:
             if (target := self._view.node(edge.target)) is not None:
                 linked.setdefault(edge.line, []).append(target.name)
         return linked
+
+
+def _headings(hit: Hit, sentence: NoteSentence) -> str:
+    """The title and headings above a sentence."""
+    return f"{hit.memory.title}. {'. '.join(sentence.heading)}"
 
 
 def _stems_compared(statement: SentenceWords) -> frozenset[str]:

@@ -12,9 +12,10 @@ from dataclasses import replace
 from memvault.model.memory import Memory
 from memvault.model.search import Hit
 from memvault.search.context import parts as parts_of
-from memvault.search.context.context import Context, ContextBudget
 from memvault.search.context.forms import (
     PROPERTY_SEPARATOR,
+    Context,
+    ContextBudget,
     ContextExcerpt,
     ContextForm,
     Starting,

@@ -85,35 +85,37 @@ def sentence_parts(
             of their own.
     """
     parts: list[Part] = []
-    best = greatest_score(scores)
+    least = MIN_SHARE_UNUSED * greatest_score(scores)
     for memory, (outline, of_note) in enumerate(zip(outlines, scores, strict=True)):
+        is_lead = leading is not None and leading.memory == memory
+        is_whole = is_lead and leading is not None and leading.is_whole
         best_of_note = float(of_note.statements.max(initial=0.0))
-        threshold = max(MIN_SHARE_UNUSED * best, MIN_SHARE_OF_NOTE * best_of_note)
-        lead = leading if leading is not None and leading.memory == memory else None
-        if lead is not None and lead.is_whole:
-            threshold = 0.0
-        elif lead is not None or memory in linked:
+        threshold = 0.0 if is_whole else max(least, MIN_SHARE_OF_NOTE * best_of_note)
+        if is_lead or memory in linked:
             threshold = min(threshold, best_of_note)
-        in_parts: set[int] = set()  # of several statements
-        for rows in _tables(outline.statements) if lead else ():
-            score = float(of_note.statements[rows.start : rows.stop].max())
-            table = replace(_part(memory, outline, rows, score), properties=properties[memory])
-            if table.tokens <= max_table_tokens and score >= MIN_SHARE_UNUSED * best:
-                parts.append(table)
-                in_parts.update(rows)
-        is_whole = lead is not None and lead.is_whole
+        of_memory: list[Part] = []
+        for rows in _tables(outline.statements) if is_lead else ():
+            table = _rows_part(memory, outline, of_note, rows)
+            if table.tokens <= max_table_tokens and table.score >= least:
+                of_memory.append(table)
+        in_parts = {place for table in of_memory for place in table.statements}
         for place, statement in enumerate(outline.statements):
             if not statement.shown or of_note.statements[place] < threshold or place in in_parts:
                 continue
             rows = list_below(outline.statements, place, 0 if is_whole else max_list_tokens)
-            if len(rows) > 1:
-                score = float(of_note.statements[rows.start : rows.stop].max())
-                part = _part(memory, outline, rows, score)
-                parts.append(replace(part, properties=properties[memory]))
-                in_parts.update(rows)
-            else:
-                parts.append(_sentence(memory, outline, of_note, place, properties[memory]))
+            in_parts.update(rows)
+            of_memory.append(
+                _rows_part(memory, outline, of_note, rows)
+                if len(rows) > 1
+                else _sentence(memory, outline, of_note, place)
+            )
+        parts += (replace(part, properties=properties[memory]) for part in of_memory)
     return parts
+
+
+def _rows_part(memory: int, outline: Outline, scores: Scores, rows: range) -> Part:
+    """Several sentences as one part, with the score of the best of them."""
+    return _part(memory, outline, rows, float(scores.statements[rows.start : rows.stop].max()))
 
 
 def list_below(statements: Sequence[Statement], place: int, max_tokens: int) -> range:
@@ -166,15 +168,12 @@ def adjoining_sentences(
             if is_chosen or not 0 <= near < len(statements):
                 continue
             if statements[near].shown and statements[near].heading == statements[place].heading:
-                parts[memory, near] = _sentence(
-                    memory, outlines[memory], scores[memory], near, properties[memory]
-                )
+                part = _sentence(memory, outlines[memory], scores[memory], near)
+                parts[memory, near] = replace(part, properties=properties[memory])
     return [part for part in parts.values() if part.compared_text not in chosen_texts]
 
 
-def _sentence(
-    memory: int, outline: Outline, scores: Scores, place: int, properties: tuple[str, ...]
-) -> Part:
+def _sentence(memory: int, outline: Outline, scores: Scores, place: int) -> Part:
     """One sentence as a part."""
     statement = outline.statements[place]
     return Part(
@@ -186,7 +185,6 @@ def _sentence(
         vector=outline.vectors[statement.unit].astype(np.float32),
         compared_text=statement.text.casefold(),
         details=_details(memory, [statement]),
-        properties=properties,
     )
 
 

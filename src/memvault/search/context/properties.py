@@ -8,7 +8,6 @@ from itertools import islice
 
 from memvault.model.memory import Memory
 from memvault.search.lists.comparisons import compares_numbers, first_number
-from memvault.search.number_questions import asks_for_amount, asks_for_day
 from memvault.search.property_text import (
     KeysByNearness,
     day_of_property,
@@ -17,6 +16,7 @@ from memvault.search.property_text import (
     terms_of,
     words_of_key,
 )
+from memvault.search.question_forms import asks_for_amount, asks_for_day
 from memvault.text.encoders.embedding import Embedder
 from memvault.text.relations import NOT_FIELDS
 

@@ -132,17 +132,22 @@ def _lift_plans(
     for hit, outline, scores_of_note in zip(hits, outlines, scores_of_notes, strict=True):
         lift = best_score * hit.relevance / best_relevance if best_relevance > 0.0 else best_score
         for place, statement in enumerate(outline.statements):
-            is_open = _OPEN.match(statement.shown) is not None
             if _TICKED.match(statement.shown):
                 scores_of_note.statements[place] *= TICKED_WEIGHT
-            elif time is None or not _DIGIT.search(statement.text):
-                share = 1.0 if time is None else OTHER_TIME_SHARE
-                scores_of_note.statements[place] += lift * share if is_open else 0.0
-            elif time.is_named_in(hit.memory, statement.text):
-                scores_of_note.statements[place] += lift
-            elif is_open:
-                scores_of_note.statements[place] += lift * OTHER_TIME_SHARE
+            else:
+                scores_of_note.statements[place] += lift * _plan_share(hit, statement, time)
         scores_of_note.statements[:] *= 0.5  # so that none exceeds 1
+
+
+def _plan_share(hit: Hit, statement: Statement, time: QuestionTime | None) -> float:
+    """The share of the lift that a sentence gets: all if it names the time, or is an open task and
+    no time is asked for."""
+    is_open = _OPEN.match(statement.shown) is not None
+    if time is None:
+        return float(is_open)
+    if _DIGIT.search(statement.text) and time.is_named_in(hit.memory, statement.text):
+        return 1.0
+    return OTHER_TIME_SHARE if is_open else 0.0
 
 
 def _lift_of_time(

@@ -19,22 +19,29 @@ from memvault.search.lists.general_questions import (
     asks_only_for_person,
     type_asked_for,
 )
-from memvault.search.lists.latest_values import notes_with_latest_value
 from memvault.search.lists.named_groups import names_of
+from memvault.search.lists.note_properties import terms_of_key
 from memvault.search.lists.overdue import asks_for_overdue, due_days, without_overdue
 from memvault.search.lists.property_questions import PropertyQuestion
 from memvault.search.order import latest_first
-from memvault.search.property_text import KeysByNearness, terms_of
+from memvault.search.property_text import KeysByNearness, shown_value, terms_of
 from memvault.search.relations.relation_search import Indexed
 from memvault.search.scope import all_in_scope, in_scope
 from memvault.search.task_words import asks_for_tasks
-from memvault.search.times.question_time import QuestionTime, says_its_day
+from memvault.search.times.question_time import (
+    QuestionTime,
+    asks_for_newest,
+    says_its_day,
+    without_newest,
+)
 from memvault.search.times.time_question_words import asks_only_for_tasks, words_beyond_plans
 from memvault.text.chunking import OPEN_TASK
 from memvault.text.encoders.embedding import Embedder
 from memvault.text.words import some_words
 
 MAX_LATEST = 3  # notes with the latest values of a property
+MAX_OTHER_WORDS = 1  # of a question for one, besides the key: whose value it is
+MIN_DAYS = 2  # notes with a day of their own that have it
 MAX_NAMING_WORDS = 4  # words of a question that name a folder, project or title
 MAX_TASK_WORDS = 4  # words of a question that say which tasks it asks for
 
@@ -124,10 +131,28 @@ class Listing:
         return hits, _property_notice(len(memories), len(hits), answer.compared_key)
 
     def _latest_values(self, question: str, scope: Scope) -> list[Hit]:
-        """The notes with the latest values of the property that a question asks for."""
-        memories = notes_with_latest_value(question, self._indexed.catalogue, self._today())
-        latest = [memory for memory in memories if in_scope(memory, scope)][:MAX_LATEST]
-        hits = [Hit(memory, 0.0) for memory in latest]
+        """The notes with the latest values of the property that a question asks for ("What is the
+        latest weight?"), which notes of several days have."""
+        catalogue, today = self._indexed.catalogue, self._today()
+        if not asks_for_newest(question):
+            return []
+        terms = terms_of(without_newest(question))
+        key_terms = {key: terms_of_key(key) for key in catalogue.property_keys()}
+        keys = [key for key, of_key in key_terms.items() if of_key and of_key <= terms]
+        other_terms = terms.difference(*(key_terms[key] for key in keys))
+        if len(other_terms) > MAX_OTHER_WORDS:
+            return []
+        having = {
+            memory.id: memory
+            for key in keys
+            for memory in catalogue.at(catalogue.paths_with_property(key))
+            if says_its_day(memory) and memory.day <= today and shown_value(memory.properties[key])
+        }
+        if len(having) < MIN_DAYS:
+            return []
+        named = [memory for memory in having.values() if other_terms <= terms_of(names_of(memory))]
+        memories = latest_first(named or having.values())
+        hits = [Hit(memory, 0.0) for memory in memories if in_scope(memory, scope)][:MAX_LATEST]
         self._hybrid.read_passages(question, hits)
         return hits
 

@@ -28,9 +28,9 @@ from memvault.search.lists.note_properties import (
     with_longest_values,
 )
 from memvault.search.lists.overdue import DONE, asks_for_overdue, overdue_since, without_overdue
-from memvault.search.number_questions import asks_for_count
 from memvault.search.order import latest_first
 from memvault.search.property_text import KeysByNearness, terms_of
+from memvault.search.question_forms import asks_for_count
 from memvault.search.question_languages import is_name_in
 from memvault.search.scope import MemoryLookup
 from memvault.search.times.question_time import (

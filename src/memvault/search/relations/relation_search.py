@@ -27,7 +27,7 @@ from memvault.search.relations.lexicon import Lexicon, PersonKinds
 from memvault.search.relations.paths import QuestionWords, masked
 from memvault.search.relations.question import Question
 from memvault.search.relations.question_masking import QuestionReader
-from memvault.search.relations.results import FoundNote, Inquiry
+from memvault.search.relations.results import FoundNote, Inquiry, answering_notes
 from memvault.search.relations.step_graph import StepGraph
 from memvault.search.scope import MemoryLookup
 from memvault.search.times.question_time import day_named
@@ -129,7 +129,7 @@ class RelationSearch:
         """
         if self._reader is None:
             return None
-        may_answer = _names_node if patience else _names_related_node
+        may_answer = Lexicon.known_names if patience else _names_related_node
         earlier = self._lexicon
         if earlier is not None and not may_answer(earlier, query):
             return None
@@ -185,14 +185,23 @@ class RelationSearch:
             StoreUnavailable, GraphQueryError: a store does not answer.
         """
         hops, plain = min(max_hops, MAX_HOPS), reading.plain
-        inquiry = self._inquiry(reading.lexicon, reading.question, scope, hops)
+        inquiry = Inquiry(
+            stores=self._stores,
+            view=self._view,
+            memories=self._indexed.catalogue,
+            lexicon=reading.lexicon,
+            vectors=self._vectors,
+            question=reading.question,
+            scope=scope or Scope(),
+            max_hops=hops,
+        )
         solve = inquiry.begin_solving()
         by_paths, score = inquiry.notes_by_paths(plain.words, plain.named, MIN_PATH_SCORE)
         solution = solve()
         is_grounded = solution is not None and inquiry.is_grounded(solution)
         parsed: list[FoundNote] = []
         if solution is not None and (is_grounded or explain):
-            parsed = inquiry.in_scope(inquiry.notes_by_relations(solution), top_k)
+            parsed = inquiry.in_scope(answering_notes(solution, reading.lexicon.graph), top_k)
         best_count = sum(note.is_best for note in parsed)
         if score < MIN_PATH_SCORE:
             led_hits = inquiry.hits(parsed, hits) if parsed else []
@@ -287,25 +296,6 @@ class RelationSearch:
         nodes = {number_of[node] for name in names for node in name.nodes if node in number_of}
         words = QuestionWords.read(masked(text, [(name.start, name.end) for name in names]))
         return WordsAndNames(words, tuple(sorted(nodes)))
-
-    def _inquiry(
-        self, lexicon: Lexicon, question: Question, scope: Scope | None, max_hops: int
-    ) -> Inquiry:
-        return Inquiry(
-            stores=self._stores,
-            view=self._view,
-            memories=self._indexed.catalogue,
-            lexicon=lexicon,
-            vectors=self._vectors,
-            question=question,
-            scope=scope or Scope(),
-            max_hops=max_hops,
-        )
-
-
-def _names_node(lexicon: Lexicon, query: str) -> bool:
-    """Whether a question names something in the vault."""
-    return bool(lexicon.known_names(query))
 
 
 def _names_related_node(lexicon: Lexicon, query: str) -> bool:

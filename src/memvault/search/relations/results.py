@@ -269,10 +269,6 @@ class Inquiry:
         ]
         return notes, paths[0].score if paths else -math.inf
 
-    def notes_by_relations(self, solution: Solution) -> list[FoundNote]:
-        """The notes that the parsed relations lead to, best first."""
-        return answering_notes(solution, self._graph)
-
     def in_scope(self, notes: Iterable[FoundNote], top_k: int) -> list[FoundNote]:
         """The first of these notes that exist and are in scope, ``top_k`` at most."""
         usable = (

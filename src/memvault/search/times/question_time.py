@@ -142,41 +142,17 @@ class QuestionTime:
                 also dated within a time of at most `SHORT_DAYS` days, it comes first.
         """
 
-        @cache  # reading takes longer than all else
-        def named_spans(place: int) -> list[Span]:
-            text = hits[place].text
-            return [*days_named(text, hits[place].memory.day), *years_named(text)]
-
-        def concerns(place: int) -> bool:
-            """Whether a memory is of this time or from the days after it, or its passage names a
-            day of it."""
-            return any(
-                span.with_days_after(DAYS_AFTER).has(day) for span in spans for day in days[place]
-            ) or any(
-                span.has(day.first) and span.has(day.last)
-                for day in named_spans(place)
-                for span in spans
-            )
-
-        days = [hit.memory.days for hit in hits]
-        for years_back in self._years_back():
-            spans = self._meant_spans(years_back)
-            is_of_time = [concerns(place) for place in range(len(hits))]
-            if any(is_of_time):
-                break
-        else:
+        spans, inside_ids = self._spans_with_notes(hits)
+        if not inside_ids:
             return list(hits)
-        for hit, is_inside in zip(hits, is_of_time, strict=True):
-            if not is_inside:
+        for hit in hits:
+            if hit.memory.id not in inside_ids:
                 hit.relevance *= 1.0 - OUTSIDE_LOSS
+        short = [span for span in spans if (span.last - span.first).days < SHORT_DAYS]
         first_ids = {
             hit.memory.id
-            for hit, days_of_hit in zip(hits, days, strict=True)
-            if any(
-                span.has(day) and (span.last - span.first).days < SHORT_DAYS
-                for span in spans
-                for day in days_of_hit
-            )
+            for hit in hits
+            if any(_is_in_any(short, day) for day in hit.memory.days)
             and says_its_day(hit.memory)
             and has_subject(hit)
         }
@@ -185,6 +161,36 @@ class QuestionTime:
             if hit.memory.id in first_ids:
                 hit.relevance = best_relevance
         return sorted(hits, key=lambda hit: (-hit.relevance, hit.memory.id not in first_ids))
+
+    def _spans_with_notes(self, hits: Sequence[Hit]) -> tuple[list[Span], set[str]]:
+        """The times that are meant, in the latest year in which a hit is of one, and these hits.
+
+        A memory is of a time, too, if it is from the days after it, or if its passage names a day
+        of it.
+        """
+
+        @cache  # reading takes longer than all else
+        def named_spans(place: int) -> list[Span]:
+            text = hits[place].text
+            return [*days_named(text, hits[place].memory.day), *years_named(text)]
+
+        spans: list[Span] = []
+        for years_back in self._years_back():
+            spans = self._meant_spans(years_back)
+            longer = [span.with_days_after(DAYS_AFTER) for span in spans]
+            inside_ids = {
+                hit.memory.id
+                for place, hit in enumerate(hits)
+                if any(_is_in_any(longer, day) for day in hit.memory.days)
+                or any(
+                    span.has(named.first) and span.has(named.last)
+                    for named in named_spans(place)
+                    for span in spans
+                )
+            }
+            if inside_ids:
+                return spans, inside_ids
+        return spans, set()
 
     def all_of_this_time(
         self,

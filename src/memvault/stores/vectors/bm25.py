@@ -20,7 +20,7 @@ import re
 import unicodedata
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
@@ -130,24 +130,35 @@ def query(text: str, languages: tuple[str, ...] = ()) -> qdrant.SparseVector:
     weak_words = _HIRAGANA.findall(text)
     if query_language is not None:
         weak_words += function_words(text, query_language)
+    common = _common_terms() if query_language == "english" else frozenset[int]()
     weights: dict[int, float] = {}
-    for language in (query_language,) if query_language else ("english", *languages):
-        stemmers = {"english" if language in WITHOUT_STEMMER else language}
-        if text.isascii():  # accents may be left out; all texts are also indexed without them
-            stemmers.add("english")
-        for stemmer in sorted(stemmers):
-            prepare = _searchable if stemmer == "english" else normal
-            weak_terms = set(_model(stemmer).embed_query(prepare(" ".join(weak_words))).indices)
-            common = _common_terms() if query_language == "english" else frozenset()
-            for term in _model(stemmer).embed_query(prepare(text)).indices:
-                weight = COMMON_WORD_WEIGHT if term in common else 1.0
-                weights.setdefault(term, FUNCTION_WORD_WEIGHT if term in weak_terms else weight)
+    read_as = [query_language] if query_language else ["english", *languages]
+    for stemmer in _stemmers(text, read_as):
+        weak = set(_query_terms(" ".join(weak_words), stemmer))
+        for term in _query_terms(text, stemmer):
+            weight = COMMON_WORD_WEIGHT if term in common else 1.0
+            weights.setdefault(term, FUNCTION_WORD_WEIGHT if term in weak else weight)
     if languages and query_language != "english":
-        for word in set(words_of(text)) - set(weak_words):
-            pieces = _pieces(word)
+        for pieces in map(_pieces, set(words_of(text)).difference(weak_words)):
             for piece in pieces:
                 weights[piece] = weights.get(piece, 0.0) + PIECES_WEIGHT / len(pieces)
     return qdrant.SparseVector(list(weights), list(weights.values()))
+
+
+def _stemmers(text: str, languages: Sequence[str]) -> list[str]:
+    """The stemmers for a query that is in one of these languages."""
+    stemmers: list[str] = []
+    for language in languages:
+        of_language = {"english" if language in WITHOUT_STEMMER else language}
+        if text.isascii():  # accents may be left out; all texts are also indexed without them
+            of_language.add("english")
+        stemmers += sorted(of_language)
+    return stemmers
+
+
+def _query_terms(text: str, stemmer: str) -> Sequence[int]:
+    prepare = _searchable if stemmer == "english" else normal
+    return list(_model(stemmer).embed_query(prepare(text)).indices)
 
 
 @lru_cache(maxsize=1_000)  # the types of a vault are compared with each question

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 from memvault.verification.claims.amounts import Amount, AmountKind
 from memvault.verification.claims.clause import Clause, Token
-from memvault.verification.claims.clause_words import NOT_ATTRIBUTES, PAYING_WORDS
+from memvault.verification.claims.clause_words import PAYING_WORDS
 
 MAX_ATTRIBUTE_WORDS = 3
 _ARTICLES = frozenset(("the", "a", "an", "our", "their"))
-_TO_BE = frozenset(("is", "are", "was", "were"))
 _AUXILIARY = _ARTICLES | frozenset(
     ("is", "are", "was", "were", "be", "been", "has", "have", "had", "now", "still", "will")
 )
@@ -65,7 +64,7 @@ def _words_before(clause: Clause, place: int) -> list[str]:
     while k >= 0 and not tokens[k].is_content:
         index = tokens[k].amount
         if tokens[k].text == ";" or (index >= 0 and not clause.amounts[index].earlier):
-            return _shared_subject(tokens, k, place)
+            return []
         k -= 1
     words = _content_run(tokens, k, -1)
     k -= len(words)
@@ -77,20 +76,6 @@ def _words_before(clause: Clause, place: int) -> list[str]:
     if words and k >= 1 and tokens[k].low in ("of", "for"):
         words += _content_run(tokens, k - 1, -1)
     return list(reversed(words))
-
-
-def _shared_subject(tokens: Sequence[Token], first: int, place: int) -> list[str]:
-    """The shared subject of two verbs: "*snapshots* are saved every 5 minutes and kept for 7 days".
-
-    Args:
-        first: index of the value of the first verb.
-    """
-    between = [token.low for token in tokens[first + 1 : place] if token.text != ","]
-    has_verb = any(low in NOT_ATTRIBUTES and low not in _PREPOSITIONS for low in between)
-    verb = next((k for k in range(first) if tokens[k].low in _TO_BE), 0)
-    if "and" not in between or not has_verb:
-        return []
-    return list(reversed(_content_run(tokens, verb - 1, -1)))
 
 
 def _part_of(tokens: Sequence[Token], place: int, attribute: Sequence[str]) -> list[str]:

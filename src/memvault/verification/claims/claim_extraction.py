@@ -23,7 +23,6 @@ from memvault.verification.claims.clause import Clause, NoteContext
 from memvault.verification.claims.clause_words import (
     CLAUSE_BREAK,
     FORMER,
-    NOT_ATTRIBUTES,
     RELATIVE_WORDS,
     RETRACTION,
     occurs,
@@ -173,15 +172,14 @@ def _is_field(key: Clause) -> bool:
 def _clauses(sentence: str) -> list[tuple[int, int]]:
     """The start and end of each clause.
 
-    A clause that only qualifies the one before ("…, but that was in 2019"), or shares its subject
-    ("…, and kept for a week"), belongs to it.
+    A clause that only qualifies the one before ("…, but that was in 2019") belongs to it.
     """
     spans: list[tuple[int, int]] = []
     start = 0
     for match in (*CLAUSE_BREAK.finditer(sentence), None):
         end = match.start() if match is not None else len(sentence)
         clause = sentence[start:end]
-        if spans and (_is_qualifier(clause) or clause.partition(" ")[0] in NOT_ATTRIBUTES):
+        if spans and _is_qualifier(clause):
             spans[-1] = (spans[-1][0], end)
         else:
             spans.append((start, end))
