@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -41,6 +43,14 @@ def test_a_question_limits_a_number(
 )
 def test_other_questions_limit_none(question: str) -> None:
     assert comparison_in(question) is None
+
+
+def test_a_long_run_of_spaces_costs_no_time_and_changes_nothing() -> None:
+    began = time.process_time()
+    limits = comparison_in("cheaper than" + " " * 2_000 + "5" + "\n" * 2_000 + "euros")
+    assert limits is not None and limits.has(4) and not limits.has(5)
+    assert comparison_in("chapter 5" + " " * 4_000) is None
+    assert time.process_time() - began < 1.0
 
 
 def test_the_rest_of_the_question_lacks_the_limit() -> None:

@@ -84,6 +84,7 @@ _NUMBER = (
 )
 _ANY_NUMBER = re.compile(rf"\d|\b(?:{'|'.join(NUMBER_WORDS)})\b", re.IGNORECASE)
 _FIRST_NUMBER = re.compile(rf"\D{{0,3}}?{_NUMBER}", re.IGNORECASE)
+_SPACES = re.compile(r"\s{2,}")
 _THOUSANDS = re.compile(r"[.,' ](?=\d{3}(?!\d))")
 
 
@@ -138,6 +139,7 @@ def comparison_in(question: str) -> NumberLimits | None:
     """The limits that a question sets for a number; None if it sets none."""
     if _ANY_NUMBER.search(question) is None:  # as in most questions
         return None
+    question = _SPACES.sub(" ", question)  # the patterns would take cubic time for a long run
     if range_match := _RANGE.search(question):
         low, high = sorted(
             (_number_of(*range_match.group(1, 2)), _number_of(*range_match.group(3, 4)))
