@@ -110,7 +110,7 @@ def test_a_small_note_is_indexed_while_the_text_of_a_large_one_is_embedded(
     indexer: Indexer, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun, may_end = threading.Event(), threading.Event()
-    embed = indexer._embedder.embed
+    embed = indexer._embedder.embed_all
 
     def slow(texts: Sequence[str]) -> object:
         if any(text.startswith("Large") for text in texts):
@@ -118,7 +118,7 @@ def test_a_small_note_is_indexed_while_the_text_of_a_large_one_is_embedded(
             assert may_end.wait(60)
         return embed(texts)
 
-    monkeypatch.setattr(indexer._embedder, "embed", slow)
+    monkeypatch.setattr(indexer._embedder, "embed_all", slow)
     write("Large.md", "\n\n".join(f"Large text {number}." for number in range(1_000)))
     large = threading.Thread(target=indexer.index, args=[["Large.md"]])
     large.start()

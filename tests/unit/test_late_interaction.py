@@ -85,6 +85,15 @@ def test_of_two_passages_about_as_relevant_the_one_with_nearer_tokens_comes_firs
     assert by_tokens(question, [first, linked, second]) == [second, linked, first]
 
 
+def test_a_note_that_the_question_names_keeps_its_place(embedder: Embedder) -> None:
+    near = signs_of(embedder, "Ingrid repairs the leaking boat.")
+    far = signs_of(embedder, "The harbour opens at six, and tickets cost two crowns.")
+    named, second, third = hit(0, 0.5, far), hit(1, 0.49, far), hit(2, 0.48, near)
+    named.is_named = True
+    ordered = by_tokens(embedder.query_tokens(QUESTION), [named, second, third])
+    assert ordered == [named, third, second]
+
+
 def test_only_the_first_results_are_compared(embedder: Embedder) -> None:
     near = signs_of(embedder, "Ingrid repairs the leaking boat.")
     far = signs_of(embedder, "The harbour opens at six, and tickets cost two crowns.")

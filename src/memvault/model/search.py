@@ -251,6 +251,7 @@ class Hit:
         heading, lines, text: of the passage that is shown.
         context: what it is searched by in addition to its text: title, aliases, headings.
         token_signs: of the passage, see `Chunk`.
+        is_named: the question has its title or an alias, or asks for nothing but it.
         hops: the link or relations that lead to it from what the question names or finds.
         confidence: calibrated probability that it answers the question, in [0, 1].
         verification: what other notes say about it.
@@ -270,6 +271,7 @@ class Hit:
     text: str = ""
     context: str = ""
     token_signs: bytes = b""
+    is_named: bool = False
     found_by: FoundBy = FoundBy.TEXT
     hops: tuple[Hop, ...] = ()
     confidence: float = 0.0

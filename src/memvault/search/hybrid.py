@@ -76,15 +76,16 @@ class HybridSearch:
         hits, subject_ids = [], set()
         for index in best_first(notes, relevances, SPARE_FACTOR * limit):
             if (memory := self._memory_of(notes[index])) is not None:
-                bonus = NAMED_BONUS if names.has(memory) else 0.0
+                is_named = names.has(memory)
+                bonus = NAMED_BONUS if is_named else 0.0
                 relevance = min(1.0, float(relevances[index]) + bonus)
-                hits.append(Hit(memory, relevance * prior(memory, now)))
+                hits.append(Hit(memory, relevance * prior(memory, now), is_named=is_named))
                 if names.is_only(memory):
                     subject_ids.add(memory.id)
         best_relevance = max((hit.relevance for hit in hits), default=0.0)
         for hit in hits:
             if hit.memory.id in subject_ids:
-                hit.relevance = best_relevance
+                hit.relevance, hit.is_named = best_relevance, True
         hits.sort(key=lambda hit: (-hit.relevance, hit.memory.id not in subject_ids))
         hits = hits[:limit]
         passages = self._best_passages(fused, {hit.memory.id for hit in hits})

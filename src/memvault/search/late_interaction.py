@@ -18,7 +18,7 @@ TOKEN_WEIGHT = 0.15  # of the fit of the tokens, next to a relevance in [0, 1]
 
 def by_tokens(question: Floats, hits: Sequence[Hit]) -> list[Hit]:
     """The hits, those of the first that were found by their text in the order of relevance plus
-    fit; what links, relations and lists found keeps its place.
+    fit; what the question names and what links, relations and lists found keeps its place.
 
     Args:
         question: (k, BITS), the projections of its tokens, see `Embedder.query_tokens`.
@@ -27,7 +27,7 @@ def by_tokens(question: Floats, hits: Sequence[Hit]) -> list[Hit]:
     places = [
         place
         for place, hit in enumerate(hits[:FIRST])
-        if hit.found_by is FoundBy.TEXT and hit.token_signs
+        if hit.found_by is FoundBy.TEXT and hit.token_signs and not hit.is_named
     ]
     if len(question) == 0 or len(places) < 2:
         return ordered
