@@ -89,6 +89,18 @@ def test_of_two_passages_about_as_relevant_the_one_with_nearer_tokens_comes_firs
     assert by_tokens(question, [first, linked, second]) == [second, linked, first]
 
 
+def test_what_the_question_asks_for_by_name_keeps_its_place_and_places_keep_their_relevance(
+    embedder: Embedder,
+) -> None:
+    near = signs_of(embedder, "Ingrid repairs the leaking boat.")
+    far = signs_of(embedder, "The harbour opens at six, and tickets cost two crowns.")
+    asked_for, second, third = hit(0, 0.5, far), hit(1, 0.5, far), hit(2, 0.49, near)
+    asked_for.is_asked_for = True
+    ordered = by_tokens(embedder.query_tokens(QUESTION), [asked_for, second, third])
+    assert ordered == [asked_for, third, second]
+    assert [each.relevance for each in ordered] == [0.5, 0.5, 0.49]
+
+
 def test_only_the_first_results_are_compared(embedder: Embedder) -> None:
     near = signs_of(embedder, "Ingrid repairs the leaking boat.")
     far = signs_of(embedder, "The harbour opens at six, and tickets cost two crowns.")

@@ -251,6 +251,7 @@ class Hit:
         heading, lines, text: of the passage that is shown.
         context: what it is searched by in addition to its text: title, aliases, headings.
         token_signs: of the passage, see `Chunk`.
+        is_asked_for: the question asks for nothing but this note, or for what is of its day.
         hops: the link or relations that lead to it from what the question names or finds.
         confidence: calibrated probability that it answers the question, in [0, 1].
         verification: what other notes say about it.
@@ -271,6 +272,7 @@ class Hit:
     context: str = ""
     token_signs: bytes = b""
     found_by: FoundBy = FoundBy.TEXT
+    is_asked_for: bool = False
     hops: tuple[Hop, ...] = ()
     confidence: float = 0.0
     verification: Verification = UNCHECKED

@@ -174,7 +174,7 @@ class CandidateFinder:
         ordered_count = max(FIRST, self._reranker.first if self._reranker else 0)
         hits = with_persons_notes(hits, max(limit, ordered_count))
         self.hybrid.read_passages(query, hits)
-        hits = self._reranked(query, self._by_tokens(query, hits))[:limit]
+        hits = with_persons_notes(self._reranked(query, self._by_tokens(query, hits)), limit)
         if notice == NONE_OF_THAT_TIME and _names_its_time(request, hits):
             notice = None
         return Candidates(hits, notice)

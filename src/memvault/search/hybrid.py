@@ -73,19 +73,19 @@ class HybridSearch:
         fused = self._search(query, chunks, scope)
         notes, relevances = fused.of_notes()
         now, names = datetime.now(UTC), QuestionNames(query)
-        hits, subject_ids = [], set()
+        hits = []
         for index in best_first(notes, relevances, SPARE_FACTOR * limit):
             if (memory := self._memory_of(notes[index])) is not None:
                 bonus = NAMED_BONUS if names.has(memory) else 0.0
                 relevance = min(1.0, float(relevances[index]) + bonus)
-                hits.append(Hit(memory, relevance * prior(memory, now)))
-                if names.is_only(memory):
-                    subject_ids.add(memory.id)
+                hit = Hit(memory, relevance * prior(memory, now))
+                hit.is_asked_for = names.is_only(memory)
+                hits.append(hit)
         best_relevance = max((hit.relevance for hit in hits), default=0.0)
         for hit in hits:
-            if hit.memory.id in subject_ids:
+            if hit.is_asked_for:
                 hit.relevance = best_relevance
-        hits.sort(key=lambda hit: (-hit.relevance, hit.memory.id not in subject_ids))
+        hits.sort(key=lambda hit: (-hit.relevance, not hit.is_asked_for))
         hits = hits[:limit]
         passages = self._best_passages(fused, {hit.memory.id for hit in hits})
         for hit in hits:

@@ -159,7 +159,7 @@ class QuestionTime:
         best_relevance = max(hit.relevance for hit in hits)
         for hit in hits:
             if hit.memory.id in first_ids:
-                hit.relevance = best_relevance
+                hit.relevance, hit.is_asked_for = best_relevance, True
         return sorted(hits, key=lambda hit: (-hit.relevance, hit.memory.id not in first_ids))
 
     def _spans_with_notes(self, hits: Sequence[Hit]) -> tuple[list[Span], set[str]]:
