@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -20,7 +21,7 @@ from memvault.model.memory import Lifecycle, Memory
 from memvault.model.note import Chunk, ChunkSize, EmbeddedChunk, LineRange, Vector, chunk_id
 from memvault.model.search import Filters, Scope
 from memvault.search.scope import in_scope
-from memvault.stores.vectors import VectorStore, point_store
+from memvault.stores.vectors import VectorStore, payload, point_store
 from memvault.stores.vectors.edge import EdgeVectorStore
 from tests.chunk_hits import chunk_hits
 from tests.contract.conftest import DIMENSION
@@ -417,6 +418,19 @@ def test_what_older_indexes_hold_is_found_read_and_replaced(
     assert vectors.count() == 5
     assert [each.chunk for each in vectors.chunks(id_of("a"))] == [each.chunk for each in old[1]]
     assert max(vectors.rank_dense(vector(1), 9).chunk_ids) < point_store.NUMBERS
+
+
+def test_chunks_that_an_older_index_keeps_without_tokens_are_read(
+    vectors: VectorStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As until format 38 of the indexes: they answer until their notes are indexed again."""
+    old, body_to_json = note("a", "tides", "piers"), payload._to_json
+    with monkeypatch.context() as before:
+        before.setattr(payload, "_to_json", lambda body: body_to_json(body[:6]))
+        vectors.replace([old])
+    assert [each.chunk for each in vectors.chunks(id_of("a"))] == [
+        replace(each.chunk, token_signs=b"") for each in old[1]
+    ]
 
 
 @pytest.mark.parametrize("hashed", [chunk_id, few])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import numpy as np
@@ -12,10 +13,13 @@ from hypothesis import strategies as st
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 
+from memvault.config.settings import EmbeddingSettings
 from memvault.model.memory import Lifecycle, Memory
 from memvault.model.search import FoundBy, Hit
 from memvault.search.late_interaction import FIRST, by_tokens
 from memvault.text.encoders.embedding import Embedder
+from memvault.text.encoders.export import exported_model
+from memvault.text.encoders.openvino_model import OpenVinoModel
 from memvault.text.encoders.token_signs import BITS, TokenSigns, fit, projection
 
 QUESTION = "Who repairs the leaking boat?"
@@ -85,13 +89,16 @@ def test_of_two_passages_about_as_relevant_the_one_with_nearer_tokens_comes_firs
     assert by_tokens(question, [first, linked, second]) == [second, linked, first]
 
 
-def test_a_note_that_the_question_names_keeps_its_place(embedder: Embedder) -> None:
+def test_what_the_question_names_keeps_its_place_and_places_keep_their_relevance(
+    embedder: Embedder,
+) -> None:
     near = signs_of(embedder, "Ingrid repairs the leaking boat.")
     far = signs_of(embedder, "The harbour opens at six, and tickets cost two crowns.")
-    named, second, third = hit(0, 0.5, far), hit(1, 0.49, far), hit(2, 0.48, near)
+    named, second, third = hit(0, 0.5, far), hit(1, 0.5, far), hit(2, 0.49, near)
     named.is_named = True
     ordered = by_tokens(embedder.query_tokens(QUESTION), [named, second, third])
     assert ordered == [named, third, second]
+    assert [each.relevance for each in ordered] == [0.5, 0.5, 0.49]
 
 
 def test_only_the_first_results_are_compared(embedder: Embedder) -> None:
@@ -104,5 +111,16 @@ def test_only_the_first_results_are_compared(embedder: Embedder) -> None:
 def test_a_vocabulary_that_marks_the_beginnings_of_words_is_read_too() -> None:
     vocabulary = {"▁the": 0, "▁boat": 1, "s": 2, "▁": 3, "!": 4}
     signs = TokenSigns(Tokenizer(WordLevel(vocabulary, unk_token="!")))
-    rows = np.arange(5 * BITS, dtype=np.float32).reshape(-1, BITS)
-    assert np.array_equal(signs.content([0, 1, 2, 3, 4], rows), rows[1:3])
+    rows = np.arange(7 * BITS, dtype=np.float32).reshape(-1, BITS)
+    assert np.array_equal(signs.content([4, 0, 1, 2, 3, 4, 4], rows), rows[2:4])
+
+
+def test_what_a_model_wants_in_front_of_a_text_is_no_part_of_it() -> None:
+    prompted = OpenVinoModel(exported_model(EmbeddingSettings().model))
+    prompted.meta = replace(prompted.meta, query_prompt="query: ", document_prompt="passage: ")
+    embedder = Embedder(prompted, "prompted")
+    bytes_per_token = BITS // 8
+    assert embedder.query_tokens("Who repairs the boat?").shape == (2, BITS)
+    assert len(signs_of(embedder, "The boat is in the harbour.")) == 2 * bytes_per_token
+    long_text = "boat " * (embedder.window + 5)
+    assert len(signs_of(embedder, long_text)) == (embedder.window + 5) * bytes_per_token

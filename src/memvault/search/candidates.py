@@ -176,7 +176,7 @@ class CandidateFinder:
         self.hybrid.read_passages(query, hits)
         if request.time is None:  # else notes of the time that the question names are first
             hits = self._by_tokens(query, hits)
-        hits = self._reranked(query, hits)[:limit]
+        hits = with_persons_notes(self._reranked(query, hits), limit)
         if notice == NONE_OF_THAT_TIME and _names_its_time(request, hits):
             notice = None
         return Candidates(hits, notice)

@@ -7,7 +7,6 @@ it says what is asked.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
 
 from memvault.model.search import FoundBy, Hit
 from memvault.text.encoders.token_signs import Floats, fit
@@ -18,10 +17,12 @@ TOKEN_WEIGHT = 0.15  # of the fit of the tokens, next to a relevance in [0, 1]
 
 def by_tokens(question: Floats, hits: Sequence[Hit]) -> list[Hit]:
     """The hits, those of the first that were found by their text in the order of relevance plus
-    fit; what the question names and what links, relations and lists found keeps its place.
+    fit; what the question names, and what links, relations and lists found, keeps its place. Each
+    place keeps its relevance, so that relevances still descend.
 
     Args:
         question: (k, BITS), the projections of its tokens, see `Embedder.query_tokens`.
+        hits: of descending relevance.
     """
     ordered = list(hits)
     places = [
@@ -31,13 +32,13 @@ def by_tokens(question: Floats, hits: Sequence[Hit]) -> list[Hit]:
     ]
     if len(question) == 0 or len(places) < 2:
         return ordered
-    # The first stages give some hits a place for another reason than their relevance.
-    relevances = accumulate((hits[place].relevance for place in places), min)
+    compared = [hits[place] for place in places]
+    relevances = [hit.relevance for hit in compared]
     worth = {
-        place: relevance + TOKEN_WEIGHT * fit(question, hits[place].token_signs)
-        for place, relevance in zip(places, relevances, strict=True)
+        hit.memory.id: hit.relevance + TOKEN_WEIGHT * fit(question, hit.token_signs)
+        for hit in compared
     }
-    best_first = sorted(places, key=lambda place: -worth[place])
-    for place, best in zip(places, best_first, strict=True):
-        ordered[place] = hits[best]
+    best_first = sorted(compared, key=lambda hit: -worth[hit.memory.id])
+    for place, hit, relevance in zip(places, best_first, relevances, strict=True):
+        ordered[place], hit.relevance = hit, relevance
     return ordered

@@ -80,12 +80,8 @@ def payloads(memory: Memory, chunks: Sequence[Chunk], language: str | None) -> l
             LABELS: f"{shared} {' '.join(chunk.sizes)}",
             BODY: _to_json(
                 [
-                    chunk.ordinal,
-                    chunk.heading,
-                    *chunk.lines,
-                    chunk.context,
-                    text,
-                    b64encode(chunk.token_signs).decode(),
+                    *(chunk.ordinal, chunk.heading, *chunk.lines, chunk.context, text),
+                    *([b64encode(chunk.token_signs).decode()] if chunk.token_signs else []),
                 ]
             ),
             IMPORTANCE: memory.importance,
@@ -155,13 +151,12 @@ def stored_chunk(payload: Mapping[str, Any] | None) -> StoredChunk:
     payload = payload or {}
     labels = payload[LABELS].split(" ")
     size, *covers = (_SIZES[label] for label in labels if label in _SIZES)
-    ordinal, heading, first, last, context, text, signs = json_value(payload[BODY])
+    ordinal, heading, first, last, context, text, *signs = json_value(payload[BODY])
     text, parts = (text, None) if isinstance(text, str) else ("", (text[0], text[1]))
     lines = LineRange(first, last)
     note_id = note_id_of(payload)
-    chunk = Chunk(
-        note_id, size, ordinal, heading, lines, text, context, tuple(covers), b64decode(signs)
-    )
+    token_signs = b64decode(signs[0]) if signs else b""
+    chunk = Chunk(note_id, size, ordinal, heading, lines, text, context, tuple(covers), token_signs)
     return StoredChunk(chunk, parts)
 
 

@@ -182,8 +182,9 @@ class Embedder:
         tokens = self._begun_query(text)().tokens
         if tokens is None:
             return np.zeros((0, BITS), np.float32)
-        (windows,) = self._windows([self._model.meta.query_prompt + text])
-        return self._signs.content(windows[0], tokens[0])
+        prompt = self._model.meta.query_prompt
+        (windows,) = self._windows([prompt + text])
+        return self._signs.content(windows[0], tokens[0], self._prompt_tokens(prompt))
 
     def _begun_query(self, text: str) -> _Awaited:
         with self._queries_lock:
@@ -225,6 +226,10 @@ class Embedder:
             for ids in self.tokens.ids(texts)
         ]
 
+    def _prompt_tokens(self, prompt: str) -> int:
+        """The number of tokens of a prompt, whose last space belongs to the text's first token."""
+        return self.tokens.count(prompt.rstrip())
+
     def _without_common_part(
         self, begun: Callable[[], Encoded], *, of_queries: bool = False
     ) -> Callable[[], Encoded]:
@@ -265,6 +270,7 @@ class Embedder:
     ) -> Iterator[tuple[list[str], list[Vector], list[bytes]]]:
         """Yield groups of texts with their vectors and signs, ordered by length."""
         prompt = self._model.meta.document_prompt
+        prompt_tokens = self._prompt_tokens(prompt)
         windows = self._windows([prompt + text for text in texts])
         order = sorted(range(len(texts)), key=lambda i: (len(windows[i]), len(windows[i][0])))
         for group in _grouped(order, windows):
@@ -284,8 +290,10 @@ class Embedder:
                 pooled = list(without(np.stack(pooled), self._common.document))
             signs = [
                 b"".join(
-                    self._signs.packed(window, projected)
-                    for window, projected in zip(windows[index], tokens, strict=False)
+                    self._signs.packed(window, projected, 0 if part else prompt_tokens)
+                    for part, (window, projected) in enumerate(
+                        zip(windows[index], tokens, strict=False)
+                    )
                 )
                 for index in group
             ]

@@ -51,20 +51,26 @@ class TokenSigns:
             is_word = any(map(str.isalnum, word)) and word.casefold() not in STOP_WORDS
             self._is_content[number] = is_word and number not in special
 
-    def content(self, window: Sequence[int], projected: Floats) -> Floats:
-        """The projections of a window's content tokens, (k, BITS); of all tokens between the first
-        and the last one if none is a content token.
+    def content(self, window: Sequence[int], projected: Floats, prompt_tokens: int = 0) -> Floats:
+        """The projections of a window's content tokens, (k, BITS); of all tokens of its text if
+        none is a content token.
 
         Args:
-            window: token ids, special ones included.
+            window: token ids, a special one at each end.
             projected: (len(window), BITS).
+            prompt_tokens: the number of tokens in front of the text that are not part of it.
         """
-        is_content = self._is_content[np.asarray(window, np.intp)]
-        return projected[is_content] if is_content.any() else projected[1:-1]
+        of_text = slice(1 + prompt_tokens, len(window) - 1)
+        is_content, rows = (
+            self._is_content[np.asarray(window[of_text], np.intp)],
+            projected[of_text],
+        )
+        return rows[is_content] if is_content.any() else rows
 
-    def packed(self, window: Sequence[int], projected: Floats) -> bytes:
+    def packed(self, window: Sequence[int], projected: Floats, prompt_tokens: int = 0) -> bytes:
         """The signs of a window's content tokens, `BITS` bits each."""
-        return np.packbits(self.content(window, projected) > 0.0, axis=1).tobytes()
+        rows = self.content(window, projected, prompt_tokens)
+        return np.packbits(rows > 0.0, axis=1).tobytes()
 
 
 def fit(question: Floats, signs: bytes) -> float:
