@@ -61,10 +61,8 @@ class TokenSigns:
             prompt_tokens: the number of tokens in front of the text that are not part of it.
         """
         of_text = slice(1 + prompt_tokens, len(window) - 1)
-        is_content, rows = (
-            self._is_content[np.asarray(window[of_text], np.intp)],
-            projected[of_text],
-        )
+        is_content = self._is_content[np.asarray(window[of_text], np.intp)]
+        rows = projected[of_text]
         return rows[is_content] if is_content.any() else rows
 
     def packed(self, window: Sequence[int], projected: Floats, prompt_tokens: int = 0) -> bytes:
