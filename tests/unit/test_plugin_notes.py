@@ -254,7 +254,14 @@ def test_what_a_plugin_computes_is_not_read_as_words(code: str) -> None:
     assert read(f"I slept `{code}` hours.") == ["I slept … hours."]
 
 
-@pytest.mark.parametrize("code", ["=SUM(A1:A9)", "== 3", "this.name", "make dice", "$HOME"])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "=SUM(A1:A9)", "== 3", "this.name", "make dice", "$HOME", "=[this] { return 1; }",
+        "= [[nodiscard]]", "= [[1, 2], [3, 4]]", "VIEW[0]", "INPUT[name]", "BUTTON[3]",
+        "dice: how we play",
+    ],
+)  # fmt: skip
 def test_other_code_in_a_sentence_stays(code: str) -> None:
     assert read(f"Write `{code}` here.") == [f"Write {code} here."]
 
@@ -275,6 +282,23 @@ def test_commands_and_placeholders_of_templates_are_no_words_links_or_titles() -
     assert parse_note("Person.md", b"# {{title}}\n\nBorn on a Monday.").title == "Person"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Embedded Ruby wraps code in <% and %> marks.",
+        "Print it with <%= name %> here.",
+        "It is <% 5 or %> 3.",
+    ],
+)
+def test_marks_of_other_template_languages_are_words(text: str) -> None:
+    assert read(text) == [text]
+
+
+def test_words_between_two_odd_marks_are_read() -> None:
+    text = "<% is odd.\n\nSow beans in May.\n\n```js\nx = '%>'\n```\n\nWater them."
+    assert read(text) == ["<% is odd.", "Sow beans in May.", "Water them."]
+
+
 def test_a_callout_of_the_plugin_admonition_is_text() -> None:
     text = (
         "# Bees\n\n````ad-warning\ntitle: Varroa\ncollapse: open\nTreat in [[December]].\n"
@@ -287,6 +311,18 @@ def test_a_callout_of_the_plugin_admonition_is_text() -> None:
     ]  # fmt: skip
     assert [(link.target, link.line) for link in note.links] == [("December", 6)]
     assert (note.code, {block.heading for block in note.blocks}) == ((), {("Bees",)})
+
+
+def test_a_heading_in_a_callout_of_the_plugin_admonition_is_no_section(desk: Desk) -> None:
+    text = "## Bees\n\nTwo hives.\n\n```ad-tip\n# Syrup\nFeed it.\n```\n\n## Hens\n\nFour.\n"
+    assert read(text) == ["Two hives.", "Syrup", "Feed it.", "Four."]
+    desk.write("Yard.md", text)
+    replaced = edited(desk, "Yard", "replace_section", "No hives.", section="Bees")
+    assert replaced == "## Bees\n\nNo hives.\n\n## Hens\n\nFour.\n"
+
+
+def test_callouts_within_callouts_are_read_in_linear_time() -> None:
+    assert len(parse_note("A.md", b"```ad-tip\n" * 3000).code) == 1
 
 
 def test_the_blocks_rows_and_cells_of_html_are_kept_apart() -> None:
