@@ -133,8 +133,8 @@ class EditableText:
         if lost:
             raise NoteConflict(
                 f"The section {section!r} of {self.path} has parts that answers do not show "
-                f"({_listed(lost)}); keep them in the new text, or change the rest with "
-                "replace_text",
+                f"({_listed(lost)}); keep them in the new text, change the rest with "
+                "replace_text, or give all of the section's text as `find` to remove them",
                 path=self.path, current=current,
             )  # fmt: skip
 
