@@ -151,6 +151,7 @@ def test_a_card_is_added_to_its_list_and_everything_else_of_the_board_stays(
         ("append", "- [ ] Buy grout", None),
         ("append", "The tiler comes on Friday.", "Backlog"),
         ("prepend", "- [ ] Buy grout", "Done"),
+        ("replace_section", "The tiler comes on Friday.", "Done"),
     ],
 )
 def test_text_that_the_plugin_would_remove_from_a_board_is_refused(
@@ -164,6 +165,13 @@ def test_text_that_the_plugin_would_remove_from_a_board_is_refused(
 def test_the_settings_of_a_board_stay_when_its_last_list_is_replaced(desk: Desk) -> None:
     text = edited(desk, "Board", "replace_section", "- [x] Get no permit", section="Archive")
     assert text == BOARD.replace("Get the permit", "Get no permit")
+
+
+def test_done_cards_are_replaced_with_their_mark(desk: Desk) -> None:
+    text = edited(
+        desk, "Board", "replace_section", "**Complete**\n- [x] Buy grout\n\n***", section="Done"
+    )
+    assert text == BOARD.replace("Demolish the pantry", "Buy grout")
 
 
 def test_a_remark_on_a_board_is_above_its_settings(desk: Desk) -> None:
@@ -204,10 +212,23 @@ def test_a_section_is_not_replaced_without_what_answers_do_not_show_of_it(desk: 
     )
 
 
+def test_comments_that_are_shown_as_code_may_be_replaced(desk: Desk) -> None:
+    desk.write("Tips.md", "## Hide\n\nWrite `%% so %%` or `<!-- so -->`.\n")
+    assert edited(desk, "Tips", "replace_section", "Ask.", section="Hide") == "## Hide\n\nAsk.\n"
+
+
+@pytest.mark.parametrize("find", [None, "Ada's.\n\n---"])
+def test_a_rule_that_a_client_repeats_is_not_written_twice(desk: Desk, find: str | None) -> None:
+    desk.write("Keys.md", "## Shed\n\nAda's.\n\n---\n\n## Car\n")
+    text = edited(desk, "Keys", "replace_section", "Bo's.\n\n---", section="Shed", find=find)
+    assert text == "## Shed\n\nBo's.\n\n---\n\n## Car\n"
+
+
 @pytest.mark.parametrize(
     ("line", "content", "changed"),
     [
         ("rate: '95.00'  # net", "99.00", 'rate: "99.00"  # net'),
+        ("rate: '95'", "99.50", 'rate: "99.50"'),
         ('rate: "0301"', "0302", 'rate: "0302"'),
         ("rate: 95.00", "99.00", "rate: 99.00"),
         ('rate: "2026-01-02"', "2026-01-03", 'rate: "2026-01-03"'),
