@@ -48,6 +48,7 @@ from memvault.model.memory import (
 from memvault.model.note import LineRange
 from memvault.model.state import CognitivePulse
 from memvault.reasoning.critique import Contradiction
+from memvault.vault.file_names import is_agent_file
 from memvault.vault.session_lines import is_captured
 
 MAX_NAMESAKES = 3  # that a notice lists
@@ -305,11 +306,14 @@ class StoreTools(Tools):
         if not same_titled:
             return []
         paths = " and ".join(note.path for note in same_titled)
+        notice = f"The title already exists: {paths}. The new note is {memory.path}."
+        editable = [note.path for note in same_titled if not is_agent_file(note.path)]
+        if not editable:
+            return [notice]
         merge = ", or merge_concepts" if self._box.offers("merge_concepts") else ""
         return [
-            f"The title already exists: {paths}. The new note is {memory.path}. To change the "
-            "existing note instead: undo_change with this reversal_hash as change, then "
-            f"edit_memory with target={same_titled[0].path!r}{merge}."
+            f"{notice} To change the existing note instead: undo_change with this reversal_hash as "
+            f"change, then edit_memory with target={editable[0]!r}{merge}."
         ]
 
 

@@ -59,6 +59,12 @@ def test_a_memory_with_such_a_title_is_stored_under_another_name(eve: Caller) ->
     assert eve.id_of("Claude") == stored["node_id"]
 
 
+def test_a_client_is_not_told_to_edit_it(eve: Caller) -> None:
+    stored = eve.ok("store_memory", title="Rules", content="Of whist.", rationale=WHY)
+    assert "already exists: AGENTS.md" in stored["notice"]
+    assert "edit_memory" not in stored["notice"]
+
+
 def test_the_person_writes_it_and_its_links_follow_a_note_that_moves(eve: Caller) -> None:
     eve.person.ok("edit_memory", target="AGENTS", operation="append", content="Be brief.",
                   rationale=WHY)  # fmt: skip

@@ -151,6 +151,7 @@ def test_a_card_is_added_to_its_list_and_everything_else_of_the_board_stays(
         ("append", "- [ ] Buy grout", None),
         ("append", "The tiler comes on Friday.", "Backlog"),
         ("prepend", "- [ ] Buy grout", "Done"),
+        ("replace_section", "The tiler comes on Friday.", "Done"),
     ],
 )
 def test_text_that_the_plugin_would_remove_from_a_board_is_refused(
@@ -164,6 +165,13 @@ def test_text_that_the_plugin_would_remove_from_a_board_is_refused(
 def test_the_settings_of_a_board_stay_when_its_last_list_is_replaced(desk: Desk) -> None:
     text = edited(desk, "Board", "replace_section", "- [x] Get no permit", section="Archive")
     assert text == BOARD.replace("Get the permit", "Get no permit")
+
+
+def test_done_cards_are_replaced_with_their_mark(desk: Desk) -> None:
+    text = edited(
+        desk, "Board", "replace_section", "**Complete**\n- [x] Buy grout\n\n***", section="Done"
+    )
+    assert text == BOARD.replace("Demolish the pantry", "Buy grout")
 
 
 def test_a_remark_on_a_board_is_above_its_settings(desk: Desk) -> None:
@@ -204,10 +212,23 @@ def test_a_section_is_not_replaced_without_what_answers_do_not_show_of_it(desk: 
     )
 
 
+def test_comments_that_are_shown_as_code_may_be_replaced(desk: Desk) -> None:
+    desk.write("Tips.md", "## Hide\n\nWrite `%% so %%` or `<!-- so -->`.\n")
+    assert edited(desk, "Tips", "replace_section", "Ask.", section="Hide") == "## Hide\n\nAsk.\n"
+
+
+@pytest.mark.parametrize("find", [None, "Ada's.\n\n---"])
+def test_a_rule_that_a_client_repeats_is_not_written_twice(desk: Desk, find: str | None) -> None:
+    desk.write("Keys.md", "## Shed\n\nAda's.\n\n---\n\n## Car\n")
+    text = edited(desk, "Keys", "replace_section", "Bo's.\n\n---", section="Shed", find=find)
+    assert text == "## Shed\n\nBo's.\n\n---\n\n## Car\n"
+
+
 @pytest.mark.parametrize(
     ("line", "content", "changed"),
     [
         ("rate: '95.00'  # net", "99.00", 'rate: "99.00"  # net'),
+        ("rate: '95'", "99.50", 'rate: "99.50"'),
         ('rate: "0301"', "0302", 'rate: "0302"'),
         ("rate: 95.00", "99.00", "rate: 99.00"),
         ('rate: "2026-01-02"', "2026-01-03", 'rate: "2026-01-03"'),
@@ -254,7 +275,14 @@ def test_what_a_plugin_computes_is_not_read_as_words(code: str) -> None:
     assert read(f"I slept `{code}` hours.") == ["I slept … hours."]
 
 
-@pytest.mark.parametrize("code", ["=SUM(A1:A9)", "== 3", "this.name", "make dice", "$HOME"])
+@pytest.mark.parametrize(
+    "code",
+    [
+        "=SUM(A1:A9)", "== 3", "this.name", "make dice", "$HOME", "=[this] { return 1; }",
+        "= [[nodiscard]]", "= [[1, 2], [3, 4]]", "VIEW[0]", "INPUT[name]", "BUTTON[3]",
+        "dice: how we play",
+    ],
+)  # fmt: skip
 def test_other_code_in_a_sentence_stays(code: str) -> None:
     assert read(f"Write `{code}` here.") == [f"Write {code} here."]
 
@@ -275,6 +303,23 @@ def test_commands_and_placeholders_of_templates_are_no_words_links_or_titles() -
     assert parse_note("Person.md", b"# {{title}}\n\nBorn on a Monday.").title == "Person"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Embedded Ruby wraps code in <% and %> marks.",
+        "Print it with <%= name %> here.",
+        "It is <% 5 or %> 3.",
+    ],
+)
+def test_marks_of_other_template_languages_are_words(text: str) -> None:
+    assert read(text) == [text]
+
+
+def test_words_between_two_odd_marks_are_read() -> None:
+    text = "<% is odd.\n\nSow beans in May.\n\n```js\nx = '%>'\n```\n\nWater them."
+    assert read(text) == ["<% is odd.", "Sow beans in May.", "Water them."]
+
+
 def test_a_callout_of_the_plugin_admonition_is_text() -> None:
     text = (
         "# Bees\n\n````ad-warning\ntitle: Varroa\ncollapse: open\nTreat in [[December]].\n"
@@ -287,6 +332,18 @@ def test_a_callout_of_the_plugin_admonition_is_text() -> None:
     ]  # fmt: skip
     assert [(link.target, link.line) for link in note.links] == [("December", 6)]
     assert (note.code, {block.heading for block in note.blocks}) == ((), {("Bees",)})
+
+
+def test_a_heading_in_a_callout_of_the_plugin_admonition_is_no_section(desk: Desk) -> None:
+    text = "## Bees\n\nTwo hives.\n\n```ad-tip\n# Syrup\nFeed it.\n```\n\n## Hens\n\nFour.\n"
+    assert read(text) == ["Two hives.", "Syrup", "Feed it.", "Four."]
+    desk.write("Yard.md", text)
+    replaced = edited(desk, "Yard", "replace_section", "No hives.", section="Bees")
+    assert replaced == "## Bees\n\nNo hives.\n\n## Hens\n\nFour.\n"
+
+
+def test_callouts_within_callouts_are_read_in_linear_time() -> None:
+    assert len(parse_note("A.md", b"```ad-tip\n" * 3000).code) == 1
 
 
 def test_the_blocks_rows_and_cells_of_html_are_kept_apart() -> None:

@@ -21,9 +21,11 @@ COMPUTED = frozenset({
     "folder-overview", "todoist", "tracker",
 })  # fmt: skip
 
-_COMPUTED_INLINE = re.compile(
-    r"\$=.*\bdv\b.*|=.*(?:\bthis\b|\[\[).*|(?:INPUT|VIEW|BUTTON)\[.*\]|dice(?:-\w+)?: .*", re.DOTALL
-)  # of Dataview, Meta Bind and Dice Roller
+_COMPUTED_INLINE = re.compile(  # of Dataview, Meta Bind and Dice Roller
+    r"\$=.*\bdv\..*|=.*(?:\bthis\.|\[\[[^\[\]]+\]\]\.)\w.*|INPUT\[[^:]*:.*\]|VIEW\[[^{]*\{.*\]"
+    r"|BUTTON\[[a-z][\w, -]*\]|dice(?:-\w+)?: *(?:[\d(+ -]*d[\d%F]|\[\[|#).*",
+    re.DOTALL,
+)
 
 _BOARD, _DRAWING = "kanban-plugin", "excalidraw-plugin"
 _DRAWING_KEY = re.compile(rf"^{_DRAWING}[ \t]*:", re.MULTILINE)

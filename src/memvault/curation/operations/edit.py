@@ -133,7 +133,13 @@ def _set_property(staging: Staging, path: str, edit: NoteEdit) -> EditResult:
 
 def _is_of_kind(text: str, value: Any) -> bool:
     """Whether a text would be of the same kind as the value, such as a number, without quotes."""
-    return not isinstance(value, str | list | None) and type(_value(text)) is type(value)
+    return not isinstance(value, str | list | None) and _kind(_value(text)) is _kind(value)
+
+
+def _kind(value: Any) -> type:
+    """The type of a value; that of all numbers is float."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float if is_number else type(value)
 
 
 def _value(text: str) -> Any:

@@ -30,6 +30,7 @@ HIDES_REST = (
 
 _LIST_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]")
 _RULE = re.compile(r" {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}\s*$")
+_COMPLETE = "**Complete**"  # at the start of a list of a board, whose cards are done
 _HEADING_MARKS = re.compile(r"^#{1,6}[ \t]+|(?<![ \t])[ \t]+#+[ \t]*$")
 
 Replacement = tuple[int, int, str]  # the start and end of a span, and its new text
@@ -97,6 +98,9 @@ class EditableText:
             first += 1
         start, end = self._offset(first), self._offset(last)
         current = self.text[start:end]
+        if self._is_above_rule(last):  # a client may have read the rule as the section's
+            content = _without_last_rule(content)
+            expected = expected and _without_last_rule(expected)
         if expected is not None and _plain(current) != _plain(expected):
             raise NoteConflict(
                 f"The section {section!r} of {self.path} has another text by now",
@@ -109,6 +113,8 @@ class EditableText:
         if expected is None:
             self._check_keeps_hidden(current, content, section)
         block = content.strip("\r\n")
+        if block:
+            self._check_board(block.removeprefix(_COMPLETE).lstrip(), section)
         if first == last:  # nothing below the heading yet
             before = "" if self._ends_line(start) else self.newline
             return start, end, f"{before}{self.newline}{block}{self.newline}"
@@ -119,22 +125,24 @@ class EditableText:
         if not is_board(self.parsed.frontmatter):
             return
         if section is None or not _LIST_ITEM.match(content):
-            lists = ", ".join(heading.text for heading in self.parsed.headings[:MAX_SHOWN])
+            headings = [heading.text for heading in self.parsed.headings[:MAX_SHOWN]]
+            lists = ", ".join(headings) or "it has none yet"
             raise InvalidParams(
                 f"{self.path} is a Kanban board, whose plugin removes text outside its lists: "
-                f"append cards as list items (- [ ] …), with the list as `section` ({lists})"
+                f"give cards as list items (- [ ] …), with the list as `section` ({lists})"
             )
 
     def _check_keeps_hidden(self, current: str, content: str, section: str) -> None:
         """Refuse to remove what the client may not have seen."""
         kept = _plain(content)
-        hidden = hidden_parts(current)
+        shown = "\n".join(block.text for block in self.parsed.blocks)  # with marks in inline code
+        hidden = (each for each in hidden_parts(current) if each[0] == "^" or each not in shown)
         lost = list(islice((part for part in hidden if _plain(part) not in kept), MAX_SHOWN))
         if lost:
             raise NoteConflict(
                 f"The section {section!r} of {self.path} has parts that answers do not show "
-                f"({_listed(lost)}); keep them in the new text, or change the rest with "
-                "replace_text",
+                f"({_listed(lost)}); keep them in the new text, change the rest with "
+                "replace_text, or give all of the section's text as `find` to remove them",
                 path=self.path, current=current,
             )  # fmt: skip
 
@@ -218,6 +226,11 @@ class EditableText:
             end = self._above_blank_lines(heading, end - 1)
         return end
 
+    def _is_above_rule(self, end: int) -> bool:
+        """Whether the first text below the end of a section is a rule."""
+        below = (k for k in range(end, self._text_lines) if self.lines[k].strip())
+        return (line := next(below, None)) is not None and self._is_rule(line)
+
     def _above_blank_lines(self, first: int, line: int) -> int:
         while line > first and not self.lines[line - 1].strip():
             line -= 1
@@ -273,6 +286,13 @@ def title_line(note: ParsedNote, lines: Sequence[str]) -> int | None:
         return None
     is_first = not any(line.strip() for line in lines[note.body_line - 1 : first.line - 1])
     return first.line if is_first and lines[first.line - 1].lstrip().startswith("#") else None
+
+
+def _without_last_rule(text: str) -> str:
+    """A text without the rule that is its last line, below an empty one."""
+    lines = lines_of(text.rstrip())
+    is_rule = lines and _RULE.match(lines[-1]) and not "".join(lines[-2:-1]).strip()
+    return "".join(lines[:-1]) if is_rule else text
 
 
 def _listed(parts: Sequence[str]) -> str:

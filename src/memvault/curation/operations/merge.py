@@ -64,7 +64,7 @@ def check_aliases(staging: Staging, path: str, index: MergeIndex) -> None:
             if leads_to not in (None, path) and link_key(leads_to) != link_key(alias):
                 raise InvalidParams(
                     f"Links to {leads_to} have its alias {alias!r}, so {path} cannot have it, too. "
-                    "Nothing was changed.",
+                    "Nothing was changed. Use another alias, or ask the person to move this one.",
                     path=leads_to,
                 )
 

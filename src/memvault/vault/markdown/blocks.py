@@ -41,6 +41,7 @@ _HTML_BREAK = re.compile(
 # The lines at the start of a callout of the plugin Admonition, and its title among them.
 _ADMONITION_SETTINGS = re.compile(r"\A(?:(?:title|collapse|icon|color):.*\n)+")
 _ADMONITION_TITLE = re.compile(r"title:[ \t]*(.*)")
+MAX_ADMONITIONS = 5  # callouts within each other; deeper ones are code
 # What the plugin Excalidraw writes above the texts of each drawing, its headings, and those of them
 # below which each line has the id of a part of the drawing.
 _DRAWING_NOTICE = re.compile(r"⚠\s+Switch to EXCALIDRAW VIEW\b")
@@ -81,6 +82,7 @@ class _BlockReader:
         self._tokens = tokens
         self._body_line = body_line
         self._content = Content()
+        self._admonitions = 0  # in which the tokens are
         self._headings_above: list[Heading] = []
         self._path: tuple[str, ...] = ()
         self._is_drawing = is_drawing
@@ -123,6 +125,9 @@ class _BlockReader:
             return
         if self._is_drawing and text in _DRAWING_HEADINGS:
             self._drawing_part, self._headings_above, self._path = text, [], ()
+            return
+        if self._admonitions:  # its fence would be cut if it were a section that clients replace
+            self._block(inline, lines)
             return
         content = self._content
         name = short_name(text)
@@ -184,7 +189,7 @@ class _BlockReader:
     def _code(self, token: Token) -> None:
         if token.content.strip() and not self._reader.in_comment:
             language = token.info.split(maxsplit=1)[0].lower() if token.info.strip() else ""
-            if language.startswith("ad-"):
+            if language.startswith("ad-") and self._admonitions < MAX_ADMONITIONS:
                 self._admonition(token)
                 return
             text = token.content.rstrip("\n")
@@ -196,7 +201,7 @@ class _BlockReader:
         tokens = parse_markdown(_ADMONITION_SETTINGS.sub(_admonition_title, token.content, 1))
         inner = _BlockReader(tokens, self._lines(token).first + 1, is_drawing=False)
         inner._content, inner._path = self._content, self._path
-        inner._headings_above = self._headings_above
+        inner._admonitions = self._admonitions + 1
         inner.read()
 
     def _html(self, token: Token) -> None:

@@ -15,6 +15,8 @@ from markdown_it.token import Token
 
 COMMENT_MARK = "%%"
 MAX_COMMAND_CHARS = 10_000  # of a template, in a paragraph
+# JavaScript, or what asks Templater itself; other languages have such marks, too.
+_COMMAND = re.compile(r"<%[-_]?(?:\*|[^%]*\btp\.)")
 _NO_COMMAND_BEFORE = "no command before"
 
 
@@ -34,7 +36,7 @@ def _comment(state: StateInline, silent: bool) -> bool:
 def _template_command(state: StateInline, silent: bool) -> bool:
     """Parse a command of the plugin Templater (``<% … %>``), which is read as a comment is."""
     source, position = state.src, state.pos
-    if not source.startswith("<%", position):
+    if _COMMAND.match(source, position, state.posMax) is None:
         return False
     end = source.find("%>", position + 2, min(state.posMax, position + MAX_COMMAND_CHARS))
     if end < 0:
@@ -63,7 +65,7 @@ def _comment_block(state: StateBlock, start: int, end: int, silent: bool) -> boo
 def _command_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """Parse a command of Templater with several lines, also empty ones."""
     line_start = state.bMarks[start] + state.tShift[start]
-    if not state.src.startswith("<%", line_start) or state.is_code_block(start):
+    if _COMMAND.match(state.src, line_start) is None or state.is_code_block(start):
         return False
     stop = state.eMarks[end - 1]
     if stop <= state.env.get(_NO_COMMAND_BEFORE, 0):
