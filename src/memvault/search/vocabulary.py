@@ -14,7 +14,7 @@ import re
 import threading
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from functools import cache
 from itertools import islice
@@ -26,6 +26,7 @@ from cachetools import LRUCache
 from memvault.model.batched import batched
 from memvault.model.errors import StoreUnavailable
 from memvault.model.note import Chunk
+from memvault.model.priority import AwaitedLock
 from memvault.search.relations.question import ANYTHING
 from memvault.stores.vectors import VectorStore, bm25
 from memvault.text.encoders.embedding import Embedder
@@ -73,8 +74,8 @@ class Vocabulary:
         self._vault_words: _Words | None = None
         self._size = 0  # of the store when its words were read
         self._lock = threading.Lock()
-        self._is_read = threading.Event()  # cleared while the words are read for the first time
-        self._is_read.set()
+        self._reading = AwaitedLock()  # for the first time
+        self._waited_in_vain = False
         self._begun: LRUCache[str, Callable[[], Similar]] = LRUCache(_MAX_QUESTIONS)
         self._new_vectors = PhraseVectors(embedder)  # of words that the vault does not have
 
@@ -88,12 +89,8 @@ class Vocabulary:
         size = self._vectors.count()
         if abs(size - self._size) <= MIN_GROWTH * self._size:
             return RELOAD_SECONDS
-        if self._vault_words is None:
-            self._is_read.clear()
-        try:
+        with self._reading if self._vault_words is None else nullcontext():
             self._vault_words = self._read()
-        finally:
-            self._is_read.set()
         self._begun, self._size = LRUCache(_MAX_QUESTIONS), size
         return RELOAD_SECONDS
 
@@ -128,12 +125,15 @@ class Vocabulary:
 
     def similar(self, question: str) -> Similar:
         """For each rare word of a question the similar words of the vault, with weights; waits a
-        little while these are read for the first time.
+        little while these are read for the first time, once.
 
         Raises:
             StoreUnavailable: the vector store does not answer.
         """
-        self._is_read.wait(FIRST_SECONDS)
+        if self._vault_words is None and not self._waited_in_vain:
+            self._waited_in_vain = not self._reading.acquire(timeout=FIRST_SECONDS)
+            if not self._waited_in_vain:
+                self._reading.release()
         return self._begin(question)()
 
     def shares(self, question: str, texts: Sequence[str]) -> list[float]:

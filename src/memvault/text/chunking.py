@@ -65,6 +65,7 @@ def chunk_notes(
     ]
     texts = [unit.text for units in outlines for unit in units]
     texts += [name for names_of_note in names for name in names_of_note]
+    texts += [alias for _, memory in notes for alias in memory.aliases]
     texts += extra_texts
     embedded = embedder.embed_all(texts)
     limit = passage_limit(embedder)
@@ -152,7 +153,8 @@ class _Chunker:
         return EmbeddedChunk(chunk, normalised(text_vector + NAME_WEIGHT * name_vector))
 
     def _signs(self, name: str, units: Sequence[Unit]) -> bytes:
-        return b"".join(self._by_text[text].signs for text in (name, *(u.text for u in units)))
+        texts = (name, *self._memory.aliases, *(unit.text for unit in units))
+        return b"".join(self._by_text[text].signs for text in texts)
 
     def _code_without(self, text: str) -> str:
         """The words of the note's code that a text lacks.
