@@ -36,6 +36,7 @@ from memvault.vault.parse import stem_of
 
 NAME_WEIGHT = 0.5  # weight of title and headings in a chunk's vector, relative to the text
 KEYWORD_CHARS = 400  # characters of a note's other properties, searched as keywords
+MAX_ALIASES = 10  # whose tokens each passage has
 CODE_CHARS = 1000  # characters of the words of its code
 OPEN_TASK = "open task todo"  # the words with which people ask for one
 _TASK_WORDS = {False: OPEN_TASK, True: "done completed task"}
@@ -65,7 +66,7 @@ def chunk_notes(
     ]
     texts = [unit.text for units in outlines for unit in units]
     texts += [name for names_of_note in names for name in names_of_note]
-    texts += [alias for _, memory in notes for alias in memory.aliases]
+    texts += [alias for _, memory in notes for alias in memory.aliases[:MAX_ALIASES]]
     texts += extra_texts
     embedded = embedder.embed_all(texts)
     limit = passage_limit(embedder)
@@ -153,7 +154,8 @@ class _Chunker:
         return EmbeddedChunk(chunk, normalised(text_vector + NAME_WEIGHT * name_vector))
 
     def _signs(self, name: str, units: Sequence[Unit]) -> bytes:
-        texts = (name, *self._memory.aliases, *(unit.text for unit in units))
+        aliases = self._memory.aliases[:MAX_ALIASES]
+        texts = (name, *aliases, *(unit.text for unit in units))
         return b"".join(self._by_text[text].signs for text in texts)
 
     def _code_without(self, text: str) -> str:
