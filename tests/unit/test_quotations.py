@@ -62,6 +62,13 @@ def test_other_lines_keep_their_places_around_a_line_that_is_replaced() -> None:
     assert [each.key for each in ordered] == [each.key for each in (first, NEW, OLD, last)]
 
 
+def test_a_line_whose_replacement_is_replaced_comes_after_the_newest() -> None:
+    newest = said(3, "We moved from Buildkite to Drone. (person)")
+    ordered = newer_first([OLD, NEW, newest], alike(0.45))
+    assert [each.key for each in ordered] == [each.key for each in (newest, OLD, NEW)]
+    assert [each.is_replaced for each in ordered] == [False, True, True]
+
+
 @pytest.mark.parametrize(
     ("heading", "is_marked"), [("Facts stated by the person", 0.75), ("Decisions", 0.6)]
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -64,9 +64,15 @@ def newer_first(
         for old in places
         if _is_replaceable(every[old])
     }
+
+    def newest(place: int) -> Iterator[int]:
+        """What replaces it and is not replaced itself."""
+        for new in replacing.get(place, ()):
+            yield from newest(new) if replacing.get(new) else (new,)
+
     ordered: list[Quotation] = []
     for place, quotation in enumerate(every[: len(quotations)]):
-        ordered += [every[new] for new in replacing.get(place, []) if not replacing.get(new)]
+        ordered += [every[new] for new in newest(place)]
         is_replaced = bool(replacing.get(place))
         ordered.append(replace(quotation, is_replaced=True) if is_replaced else quotation)
     return distinct(ordered)
