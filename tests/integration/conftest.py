@@ -11,10 +11,12 @@ from indexer.entity_cache import EntityCache
 from indexer.indexer import Indexer
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
+from memvault.search.pipeline import Searcher
 from memvault.stores.open import open_stores
 from memvault.text.encoders.embedding import Embedder
 from memvault.vault.files import Vault
 from tests.integration.caller import Caller
+from tests.integration.searching import searcher_over
 from tests.integration.small_vault import opened
 
 
@@ -56,3 +58,21 @@ def writer(tmp_path: Path) -> Iterator[Caller]:
     container = opened(tmp_path)
     yield Caller(container)
     container.close()
+
+
+@pytest.fixture
+def searcher(indexer: Indexer, embedder: Embedder) -> Iterator[Searcher]:
+    with searcher_over(indexer, embedder) as one:
+        yield one
+
+
+@pytest.fixture
+def fill(write: Callable[..., Path], indexer: Indexer) -> Callable[[dict[str, str]], None]:
+    """Write notes, each text by its path, and index them."""
+
+    def index(notes: dict[str, str]) -> None:
+        for path, text in notes.items():
+            write(path, text)
+        indexer.scan()
+
+    return index

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from indexer.indexer import Indexer
 from mcp_server.runtime.container import Container
+from memvault.model.search import Hit, Mode, Scope
 from memvault.model.state import Background
 from memvault.search.candidates import CandidateFinder
 from memvault.search.fallback import AnswerCache
@@ -74,3 +75,7 @@ def searcher_over(
     searcher = Searcher(candidates, indexer.stores, embedder, indexer.catalogue, verifier)
     yield searcher
     searcher.close()
+
+
+def found(searcher: Searcher, query: str, top_k: int = 8, scope: Scope | None = None) -> list[Hit]:
+    return searcher.search(query, mode=Mode.DEFAULT, top_k=top_k, scope=scope).hits

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -10,15 +10,14 @@ import pytest
 
 from indexer.indexer import Indexer
 from mcp_server.runtime.index_status import language_problem
-from memvault.model.search import FoundBy, Hit, Mode, Scope
+from memvault.model.search import FoundBy, Hit, Scope
 from memvault.search.association import FIXED_PLACES, Association, descending
 from memvault.search.hybrid import HybridSearch
-from memvault.search.notices import UNSURE
 from memvault.search.pipeline import Searcher
 from memvault.stores.graph_view import GraphView
 from memvault.text.encoders.embedding import Embedder
 from memvault.text.tokens import TokenCounter
-from tests.integration.searching import searcher_over
+from tests.integration.searching import found
 
 Write = Callable[..., Path]
 
@@ -34,26 +33,6 @@ FILLER = {
     "never found out what he used to shoot with.\n"
     for day in range(8)
 }
-
-
-@pytest.fixture
-def searcher(indexer: Indexer, embedder: Embedder) -> Iterator[Searcher]:
-    with searcher_over(indexer, embedder) as one:
-        yield one
-
-
-@pytest.fixture
-def fill(write: Write, indexer: Indexer) -> Callable[[dict[str, str]], None]:
-    def index(notes: dict[str, str]) -> None:
-        for path, text in notes.items():
-            write(path, text)
-        indexer.scan()
-
-    return index
-
-
-def found(searcher: Searcher, query: str, top_k: int = 8, scope: Scope | None = None) -> list[Hit]:
-    return searcher.search(query, mode=Mode.DEFAULT, top_k=top_k, scope=scope).hits
 
 
 def test_a_note_that_only_the_first_result_links_to_is_found_with_the_link(
@@ -201,14 +180,6 @@ def test_nothing_found_is_linked_with_nothing(indexer: Indexer, embedder: Embedd
     assert descending([]) == []
 
 
-def test_a_word_that_every_note_has_is_known_and_one_that_none_has_is_not(
-    searcher: Searcher, fill: Callable[[dict[str, str]], None]
-) -> None:
-    fill({f"Kelp {n}.md": f"Kelp bed number {n} off the coast.\n" for n in range(12)})
-    assert found(searcher, "kelp")
-    assert not found(searcher, "invoices for the piano tuner")
-
-
 def test_links_in_a_language_that_the_model_hardly_knows_displace_nothing(
     searcher: Searcher, fill: Callable[[dict[str, str]], None]
 ) -> None:
@@ -237,20 +208,6 @@ def test_a_link_carries_less_in_a_language_that_the_model_hardly_knows(
     )
 
 
-def test_a_common_word_of_the_vault_says_less_of_what_it_knows_than_a_rare_one(
-    searcher: Searcher, fill: Callable[[dict[str, str]], None]
-) -> None:
-    fill({f"Kelp {n}.md": f"Kelp bed {n}: the kelp is as high as a house.\n" for n in range(40)}
-         | {"Boat.md": "The boat is oiled by Marit each spring.\n"})  # fmt: skip
-    searcher.warm_up()
-    common, rare = searcher.hybrid.vocabulary.shares(
-        "Who oils the kelp?", ["The kelp is high.", "The boat is oiled by Marit."]
-    )
-    assert 0.0 < common < 0.4 < 0.6 < rare < 1.0
-    assert searcher.hybrid.vocabulary.shares("What is it?", ["Kelp"]) == []
-    assert searcher.hybrid.vocabulary.shares("海藻は何ですか", ["Kelp"]) == [0.0]
-
-
 def test_a_link_carries_as_much_as_in_english_in_a_language_that_the_model_knows(
     searcher: Searcher,
     fill: Callable[[dict[str, str]], None],
@@ -262,56 +219,6 @@ def test_a_link_carries_as_much_as_in_english_in_a_language_that_the_model_knows
     monkeypatch.setattr(TokenCounter, "bytes_per_token", lambda self, text: 5.0)
     italian = searcher.hybrid.question_vector("Come si fa a conservare la spesa?")
     assert np.linalg.norm(italian) == pytest.approx(1.0, abs=1e-4)
-
-
-def test_a_question_in_a_language_that_the_model_does_not_know_gets_what_is_near_as_unsure(
-    searcher: Searcher,
-    fill: Callable[[dict[str, str]], None],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    fill({f"Tide {n}.md": f"The tide of day {n} was high, and the boats stayed out.\n"
-          for n in range(120)}
-         | {"Bread.md": "Let the dough rest for a night before it is baked.\n"})  # fmt: skip
-    question = "Wie lange ruht der Teig, bevor man das Brot backt?"
-    unsure = searcher.search(question, mode=Mode.DEFAULT)
-    assert "Bread" in unsure.hits[0].memory.title
-    assert UNSURE in (unsure.notice or "")
-    monkeypatch.setattr(TokenCounter, "bytes_per_token", lambda self, text: 5.0)
-    assert "Bread" in found(searcher, question, 10)[0].memory.title
-
-
-def test_one_word_that_asks_shows_the_language_of_a_short_question(
-    searcher: Searcher, fill: Callable[[dict[str, str]], None]
-) -> None:
-    fill({"Tide.md": "The tide was high, and the boats stayed out.\n"})
-    assert searcher.hybrid.is_in_unknown_language("Welche Flagge trug Marit?")
-    assert not searcher.hybrid.is_in_unknown_language("Which flag did Marit carry in Rome?")
-    assert not searcher.hybrid.is_in_unknown_language("Marit's flag")
-
-
-def test_notes_that_nearly_know_an_answer_are_shown_as_unsure(
-    searcher: Searcher,
-    fill: Callable[[dict[str, str]], None],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    fill({f"Tide {n}.md": f"The tide of day {n} was high, and the boats stayed out.\n"
-          for n in range(120)})  # fmt: skip
-    for knowledge, shown, known in ((0.4, True, True), (0.32, True, False), (0.25, False, False)):
-        monkeypatch.setattr(searcher._knowledge, "of", lambda *_, k=knowledge: k)
-        result = searcher.search("Who mends the nets of the boats?", mode=Mode.DEFAULT)
-        assert (bool(result.hits), result.known) == (shown, known)
-        assert (UNSURE in (result.notice or "")) == (shown and not known)
-
-
-def test_a_question_in_another_language_gets_nothing_on_what_the_notes_do_not_say(
-    searcher: Searcher,
-    fill: Callable[[dict[str, str]], None],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    fill({f"Tide {n}.md": f"The tide of day {n} was high, and the boats stayed out.\n"
-          for n in range(120)})  # fmt: skip
-    monkeypatch.setattr(TokenCounter, "bytes_per_token", lambda self, text: 5.0)
-    assert not searcher.search("Wer gewann den Prozess?", mode=Mode.DEFAULT).hits
 
 
 def test_an_english_question_is_foreign_to_notes_in_another_language_that_the_model_knows(

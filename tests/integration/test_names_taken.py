@@ -54,6 +54,10 @@ def test_an_alias_that_leads_no_link_astray_can_be_given(eve: Caller) -> None:
     eve.ok("edit_memory", target="Zoe", operation="set_property", property="aliases",
            content="[Yara, Zo]", rationale=WHY)  # fmt: skip
     eve.ok("edit_memory", target="Xavier", operation="append", content="He rows.", rationale=WHY)
+    catalogue = eve.container.live.catalogue
+    given, kept = (catalogue.by_id(eve.id_of(title)) for title in ("Zoe", "Xavier"))
+    assert given is not None and list(given.aliases) == ["Yara", "Zo"]
+    assert kept is not None and list(kept.aliases) == ["Xav"]
 
 
 def test_a_clients_word_that_a_note_is_superseded_is_not_the_persons(eve: Caller) -> None:
@@ -64,9 +68,3 @@ def test_a_clients_word_that_a_note_is_superseded_is_not_the_persons(eve: Caller
     [against] = ferry["verification"]["contradicted_by"]
     assert against["stated_in"] == "Ferry.md"
     assert (against["origin"], against["written_by"]) == ("client", "eve")
-
-
-def test_the_least_importance_is_none(eve: Caller) -> None:
-    done = eve.ok("boost_importance", target="Zoe", importance=0, rationale=WHY)
-    memory = eve.container.live.catalogue.by_id(done["node_id"])
-    assert memory is not None and memory.importance == done["after"] == 0

@@ -404,3 +404,9 @@ def test_undo_of_a_stored_note_that_the_person_deleted_is_done(writer: Caller) -
     place.unlink()
     writer.container.indexing.scan()
     assert len(writer.ok("undo_change", change=key, rationale=WHY)["undone"]) == 1
+
+
+def test_the_least_importance_is_none(writer: Caller) -> None:
+    done = writer.ok("boost_importance", target="Harbour Lab", importance=0, rationale=WHY)
+    memory = writer.container.live.catalogue.by_id(done["node_id"])
+    assert memory is not None and memory.importance == done["after"] == 0
