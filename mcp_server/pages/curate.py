@@ -31,11 +31,12 @@ from mcp_server.pages.seen_notes import shown_versions
 from mcp_server.pages.site import Site
 from mcp_server.pages.task_answers import TaskAnswer, answers_to
 from memvault.curation.changes.change_text import change_summary
+from memvault.curation.operations.move import lifecycle_path
 from memvault.curation.proposals import Proposal, ProposalKind
 from memvault.curation.targets import Target
 from memvault.model.change import CurationTask, TaskType
 from memvault.model.errors import InvalidParams, MemvaultError
-from memvault.model.memory import Memory
+from memvault.model.memory import Lifecycle, Memory
 from memvault.vault.frontmatter.properties import memory_of
 from memvault.vault.frontmatter.read import read_frontmatter
 from memvault.vault.links import obsidian_address
@@ -117,9 +118,18 @@ class CuratePage:
                     "seen": seen,
                     "source": self._text_of(note) if note and proposal.call is None else "",
                     "page": TaskAnswer("", "", (merge,)).preview if merge else None,
+                    "folder": self._permanent_folder(proposal, note),
                 }
             )
         return shown
+
+    def _permanent_folder(self, proposal: Proposal, note: Memory | None) -> str | None:
+        """The folder to which a note can move that is to be kept for good; None for no move."""
+        if proposal.kind is not ProposalKind.PERMANENT or note is None:
+            return None
+        folders = self._site.container.vault.folders
+        path = lifecycle_path(note, Lifecycle.PERMANENT, folders)
+        return None if path is None else path.rpartition("/")[0]
 
     def _wish(self, proposal: Proposal) -> str:
         if proposal.call is None:

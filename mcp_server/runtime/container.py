@@ -65,6 +65,7 @@ from memvault.text.encoders.embedding import Embedder
 from memvault.vault.files import Vault
 from memvault.vault.journal import Journal
 from memvault.vault.leftovers import LONGEST_WRITE_SECONDS, remove_own_leftovers
+from memvault.vault.note_folders import NoteFolders
 from memvault.verification.claim_gate import GateLog
 from memvault.verification.immunity import Immunity
 
@@ -118,7 +119,11 @@ class Container:
 
     def _open_vault(self, root: Path) -> None:
         """Open the notes, their history, and the actions that change them."""
-        self.vault = Vault(root, self.settings.index.max_document_bytes)
+        self.vault = Vault(
+            root,
+            self.settings.index.max_document_bytes,
+            NoteFolders(self.settings.notes.folder),
+        )
         # Only until the catalogue is open. This keeps the engine from writing to an empty mount
         # point.
         self.vault.had_notes = (self.state.indexes / "current").is_file

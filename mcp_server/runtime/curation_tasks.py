@@ -214,7 +214,11 @@ class CurationTasks:
         everything = pending.everything
         if self._finder is None or self._finder[0] is not live:
             finder = TaskFinder(
-                live.graph_view, live.similarity_index, live.indexer.vault.read, self._pause
+                live.graph_view,
+                live.similarity_index,
+                live.indexer.vault.read,
+                self._pause,
+                live.indexer.vault.folders,
             )
             self._finder, everything = (live, finder), True
         previous, self._notes = self._notes, {}

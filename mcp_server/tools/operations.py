@@ -311,7 +311,7 @@ class OperationTools(Tools):
             node_id=memory.id,
             path=memory.path,
             proposed_path=(
-                lifecycle_path(memory, Lifecycle.PERMANENT)
+                lifecycle_path(memory, Lifecycle.PERMANENT, container.vault.folders)
                 if kind is ProposalKind.PERMANENT
                 else None
             ),

@@ -16,6 +16,7 @@ from memvault.capture.session_note import CapturedSession, extended_note, new_no
 from memvault.capture.transcripts import TranscriptTurn, read_turns, spoken, without_private
 from memvault.model.errors import DiskFull
 from memvault.text.replacements import replaced_choices
+from memvault.vault.note_folders import NoteFolders
 from memvault.vault.parse import parse_note
 from tests.desk import Desk
 
@@ -291,6 +292,15 @@ def test_the_note_is_a_session_of_the_client_and_holds_no_links_or_tags_of_the_t
     note = parse_note(path, data)
     assert note.frontmatter["type"] == "session" and note.frontmatter["source"] == "claude-code"
     assert note.links == () and note.tags == () and note.fields == ()
+
+
+def test_a_session_goes_to_the_chosen_folder(
+    desk: Desk, capturer: Capturer, tmp_path: Path
+) -> None:
+    desk.vault.folders = NoteFolders("AI")
+    path = transcript(tmp_path, ("user", "I moved to Bergen in May."))
+    captured = capturer.capture(SESSION, path, CaptureProgress()).progress
+    assert str(captured.path).startswith("AI/sessions/2026-03-01/")
 
 
 def test_a_second_capture_adds_what_is_new_and_nothing_else(

@@ -14,6 +14,7 @@ from memvault.curation.operations.fade import FadedText, stage_fading
 from memvault.curation.operations.importing import ImportReport, import_conversations
 from memvault.model.change import ChangeKind
 from memvault.model.errors import InvalidParams
+from memvault.vault.note_folders import NoteFolders
 from tests.desk import MORNING, WHY, Desk
 from tests.property_examples import slow_property
 
@@ -63,6 +64,12 @@ def test_each_conversation_becomes_one_dated_note(desk: ImportDesk) -> None:
     assert "type: session\n" in text and "source: claude\n" in text
     assert "created: 2026-03-01T10:00:00Z\ndate: 2026-03-01\n" in text
     assert text.endswith("---\n\n# Seeds\n\n**You:** Hello\n\n**Claude:** Hi\n")
+
+
+def test_conversations_go_to_the_chosen_folder_and_are_known_there(desk: ImportDesk) -> None:
+    desk.vault.folders = NoteFolders("AI")
+    assert desk.take(talk(1, "Hello", "Hi")).added == ["AI/sessions/2026-03-01/Seeds.md"]
+    assert desk.take(talk(1, "Hello", "Hi")).unchanged == 1
 
 
 def test_importing_twice_adds_nothing(desk: ImportDesk) -> None:

@@ -139,7 +139,7 @@ class Capturer:
         note = new_note(session, items, files, self._curator.now())
         if note is None:
             return None
-        path, composed = note
+        path, composed = staging.vault.folders.within(note[0]), note[1]
         for taken in takewhile(staging.exists, numbered_paths(path, first=2)):
             data = staging.read(taken)
             if _is_of(session, data):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from memvault.cli.options import Places
 from memvault.cli.terminal import (
     AsJson,
     NoteArgument,
@@ -18,6 +18,7 @@ from memvault.cli.terminal import (
     print_table,
     print_text,
     tool_answer,
+    vault_of,
 )
 from memvault.model.errors import MemvaultError, NoteNotFound
 from memvault.vault.frontmatter.fences import split_frontmatter
@@ -91,7 +92,7 @@ def show(
         answer = tool_answer(context, "get_memory", {"id" if is_uuid(note) else "path": note})
     except MemvaultError as error:
         if "target" in error.data:  # no note has this name
-            _raise_if_not_indexed(places_of(context).vault, note)
+            _raise_if_not_indexed(places_of(context), note)
         raise
     if as_json:
         print_json(answer)
@@ -103,14 +104,12 @@ def show(
             _print_links(name, answer.get(name, []))
 
 
-def _raise_if_not_indexed(vault: Path, name: str) -> None:
+def _raise_if_not_indexed(places: Places, name: str) -> None:
     """Raise NoteNotFound, with the reason, if the note of this name is not indexed.
 
     AI clients learn this of a path only, since a name would tell them which files there are.
     """
-    from memvault.vault.ignore import IgnoreRules
-
-    rules = IgnoreRules(vault)
+    rules = vault_of(places).ignore_rules
     if path := rules.excluded_note(name.strip()):
         raise NoteNotFound(f"{path} is not indexed: {rules.why_excluded(path)}")
 

@@ -37,6 +37,7 @@ from memvault.model.errors import EngineUnavailable, InvalidParams
 if TYPE_CHECKING:
     from mcp_server.engine.client import EngineClient
     from memvault.config.settings import Settings
+    from memvault.vault.files import Vault
 
 _POLL_SECONDS = 0.2
 _LINE_SECONDS = 5.0  # between two lines of progress in a pipe
@@ -64,6 +65,14 @@ def settings_of(places: Places) -> Settings:
     from memvault.config.settings import load_settings
 
     return load_settings(places.config_file)
+
+
+def vault_of(places: Places) -> Vault:
+    """The vault's notes, for commands that need no engine."""
+    from memvault.vault.files import Vault
+    from memvault.vault.note_folders import NoteFolders
+
+    return Vault(places.vault, folders=NoteFolders(settings_of(places).notes.folder))
 
 
 @contextmanager

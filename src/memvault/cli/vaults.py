@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 import memvault
-from memvault.cli.options import expanded, find_places
+from memvault.cli.options import Places, expanded, find_places
 from memvault.cli.terminal import (
     AsJson,
     console,
@@ -24,6 +24,8 @@ from memvault.cli.terminal import (
     print_hint,
     print_json,
     print_line,
+    settings_of,
+    vault_of,
 )
 from memvault.model.errors import InvalidParams, StorageError
 
@@ -49,11 +51,22 @@ def init(
     vault: Annotated[
         str | None, typer.Argument(metavar="VAULT", help="Vault folder (default: as --vault).")
     ] = None,
+    *,
+    notes_folder: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="The folder in the vault for the notes that memvault writes for AI clients "
+            "(default: the top of the vault).",
+        ),
+    ] = None,
 ) -> None:
     """Create a vault with example notes and index it; if the folder has notes, none is added."""
     options = context.find_root().params
     places = find_places(vault or options["vault"], options["config"])
-    created = make_vault(places.vault)
+    if notes_folder is not None:
+        _choose_folder(places, notes_folder)
+    created = make_vault(places.vault, settings_of(places).notes.folder)
     print_line(f"Vault: {places.vault} ({created})")
     with engine_of(places, wait=False) as engine:
         status = follow_first_scan(engine)
@@ -65,7 +78,38 @@ def init(
         print_line("Every command needs this --vault, unless MEMVAULT_VAULT names the folder.")
 
 
-def make_vault(vault: Path) -> str:
+def _choose_folder(places: Places, folder: str) -> None:
+    """Have new notes written in this folder of the vault.
+
+    Raises:
+        InvalidParams: it is not such a folder, or the configuration is invalid.
+        StorageError: the configuration cannot be written.
+    """
+    from mcp_server.engine.launcher import is_engine_running
+    from memvault.cli.config_text import put_toml
+    from memvault.config.settings import NotesSettings
+    from memvault.vault.write import storage_errors, write_whole
+
+    try:
+        chosen = NotesSettings(folder=folder).folder
+    except ValueError as error:
+        raise InvalidParams(
+            f'{folder!r} is not a folder in the vault; write one such as "AI".'
+        ) from error
+    settings_of(places)
+    used, file = places.config_file, places.config or places.state.config_file
+    before = used.read_text(encoding="utf-8") if used.is_file() else ""
+    after = put_toml(before, ("notes", "folder"), chosen)
+    if after == before:
+        return
+    places.state.create()
+    with storage_errors(str(file)):
+        write_whole(file, after.encode("utf-8"))
+    if is_engine_running(places.state):
+        print_hint("memvault still runs with its earlier settings: run `memvault stop`.")
+
+
+def make_vault(vault: Path, notes_folder: str = "") -> str:
     """Make the folder a vault; returns a short description of the changes.
 
     Example notes are added only to a folder without notes; one with notes stays as it is.
@@ -79,9 +123,14 @@ def make_vault(vault: Path) -> str:
     try:
         vault.mkdir(parents=True, exist_ok=True)
         if _has_notes(vault):
+            if notes_folder:
+                return f"your notes are unchanged; new ones go to {notes_folder}/"
             spelled = {entry.name.casefold(): entry.name for entry in vault.iterdir()}
-            folders = [spelled.get(name, name) for name in _FOLDERS]
-            return f"your notes are unchanged; new ones go to {', '.join(folders)}"
+            names = [spelled.get(name, name) for name in _FOLDERS]
+            return (
+                f"your notes are unchanged; new ones go to {', '.join(names)}, "
+                "or with --notes-folder AI all into AI"
+            )
         return f"{_copy_template(vault)} files added"
     except OSError as error:
         raise StorageError(f"The vault cannot be written: {error.strerror}.") from error
@@ -130,7 +179,6 @@ def new(
 ) -> None:
     """Write a note of your own: into permanent/, or into the folder of its project."""
     from memvault.curation.operations.draft import Draft
-    from memvault.vault.files import Vault
 
     places = places_of(context)
     if text is None and sys.stdin.isatty():
@@ -149,7 +197,7 @@ def new(
         tags=tags or [],
         lifecycle=None if project else "permanent",
     )
-    vault = Vault(places.vault)
+    vault = vault_of(places)
     path = _write_note(vault, draft)
     if as_json:
         print_json({"path": path})
@@ -198,9 +246,7 @@ def import_(
 
     A second import of the same export adds nothing.
     """
-    from memvault.vault.files import Vault
-
-    vault, source = Vault(places_of(context).vault), expanded(file)
+    vault, source = vault_of(places_of(context)), expanded(file)
     _check_ordinary(source)
     if program == "memvault":
         _restore(vault, source, as_json=as_json)
@@ -265,9 +311,8 @@ def export(
 ) -> None:
     """Export notes, attachments and the journal, as a folder or as one JSON file."""
     from memvault.vault.export import export_folder, export_json
-    from memvault.vault.files import Vault
 
-    vault = Vault(places_of(context).vault)
+    vault = vault_of(places_of(context))
     destination = expanded(target)
     write = export_json if destination.suffix.lower() == ".json" else export_folder
     with counting("exporting") as progress:

@@ -6,6 +6,7 @@ which takes precedence.
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
 from typing import Any, Literal
@@ -23,6 +24,8 @@ from pydantic_settings import (
 
 from memvault.model.errors import InvalidParams, reason_of
 from memvault.model.memory import NAMESPACE
+
+_FOLDER_NAME = re.compile(r"""(?![.\s])[^/\\<>:"|?*#^\[\]]+(?<![.\s])""")
 
 SECRETS = ("qdrant_api_key", "neo4j_password", "redis_password")  # only from the environment
 
@@ -86,6 +89,21 @@ class EngineSettings(_Table):
         if not parts.netloc or parts.path.strip("/") or parts.query or parts.fragment:
             raise ValueError("must be an address without a path, such as https://notes.example.com")
         return f"{parts.scheme}://{parts.netloc}"
+
+
+class NotesSettings(_Table):
+    folder: str = Field(
+        "", description="the folder in the vault for the notes that memvault writes; empty: its top"
+    )
+
+    @field_validator("folder")
+    @classmethod
+    def _is_in_vault(cls, value: str) -> str:
+        """Check that it is a path in the vault, without names that are hidden or not portable."""
+        path = value.strip().strip("/")
+        if path and not all(map(_FOLDER_NAME.fullmatch, path.split("/"))):
+            raise ValueError('must be a folder in the vault, such as "AI"')
+        return path
 
 
 class IndexSettings(_Table):
@@ -235,6 +253,7 @@ class Settings(BaseSettings):
     embedding: EmbeddingSettings = EmbeddingSettings()
     rerank: RerankSettings = RerankSettings()
     engine: EngineSettings = EngineSettings()
+    notes: NotesSettings = NotesSettings()
     index: IndexSettings = IndexSettings()
     cache: CacheSettings = CacheSettings()
     sessions: SessionSettings = SessionSettings()

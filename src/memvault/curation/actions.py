@@ -211,11 +211,11 @@ class Actions(IndexedChanges):
         preview: bool = False,
     ) -> ChangeResult[PropertyChange]:
         """Set the lifecycle; with ``move`` the note goes to that lifecycle's folder."""
-        index = self._indexed().notes
+        index, folders = self._indexed().notes, self._curator.vault.folders
 
         def stage(staging: Staging, target: Target) -> PropertyChange:
             done, note = stage_lifecycle(staging, target, lifecycle), target.note
-            proposed = lifecycle_path(note, lifecycle) if note is not None else None
+            proposed = lifecycle_path(note, lifecycle, folders) if note is not None else None
             if note is None or proposed is None or not move:
                 return replace(done, proposed_path=proposed)
             moved = stage_moves(
@@ -263,7 +263,7 @@ class Actions(IndexedChanges):
         Raises NoteNotFound: the project has no folder.
         """
         index = self._indexed().notes
-        moves = archive_paths(index.memories.all(), project)
+        moves = archive_paths(index.memories.all(), project, self._curator.vault.folders)
         notes = [note for path in moves if (note := index.memories.by_path(path)) is not None]
         return self._perform(
             lambda staging: stage_moves(

@@ -23,6 +23,7 @@ from memvault.vault.documents import PDF, DocumentTexts, check_writable, is_canv
 from memvault.vault.file_names import folded_name
 from memvault.vault.ignore import is_link_path
 from memvault.vault.letter_case import finish_respelling, is_spelled, move_or_respell
+from memvault.vault.note_folders import NoteFolders
 from memvault.vault.vault_paths import VaultPaths, mode_of
 from memvault.vault.walk import NoteStat, NoteWalk, is_unicode, note_stat
 from memvault.vault.write import (
@@ -62,8 +63,13 @@ class Vault(VaultPaths):
             mount point of a drive that is not connected.
     """
 
-    def __init__(self, root: Path, max_document_bytes: int = MAX_DOCUMENT_BYTES) -> None:
-        super().__init__(root)
+    def __init__(
+        self,
+        root: Path,
+        max_document_bytes: int = MAX_DOCUMENT_BYTES,
+        folders: NoteFolders = NoteFolders(),
+    ) -> None:
+        super().__init__(root, folders)
         self.max_document_bytes = max_document_bytes
         self._documents = DocumentTexts()
         self.had_notes: Callable[[], bool] = lambda: False

@@ -12,10 +12,10 @@ from typing import Any
 from pathspec import GitIgnoreSpec
 
 from memvault.model.json_text import json_value
-from memvault.model.memory import FOLDER_LIFECYCLES
 from memvault.model.unicode_forms import normalized
 from memvault.vault.documents import DOCUMENT_SUFFIXES
 from memvault.vault.lines import bare_lines
+from memvault.vault.note_folders import NoteFolders
 
 IGNORE_FILE = ".memvaultignore"
 MANIFEST = "manifest.md"
@@ -41,8 +41,9 @@ class IgnoreRules:
     files are read again when they change. Paths are relative to the vault, with forward slashes.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, folders: NoteFolders = NoteFolders()) -> None:
         self._root = root
+        self._written = folders.written()
         self._files = [root / file for file in (IGNORE_FILE, *OBSIDIAN_SETTINGS)]
         self._file_stamps: list[tuple[int, int] | None] = [None] * len(self._files)
         self._settings: dict[str, Any] = {}  # as last read, by file
@@ -134,7 +135,7 @@ class IgnoreRules:
             setting = settings.get(key) if isinstance(settings, dict) else None
             for start in _starts(setting):
                 folder = start.strip("/")
-                if folder not in ("", ".") and folder.casefold() not in FOLDER_LIFECYCLES:
+                if folder not in ("", ".") and folder.casefold() not in self._written:
                     pattern = _WILDCARD.sub(r"\\\1", normalized(start))
                     yield f"/{pattern}" if start.endswith("/") else f"/{pattern}*"
 

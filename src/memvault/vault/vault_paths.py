@@ -10,6 +10,7 @@ from pathlib import Path
 from memvault.model.errors import OutsideVault
 from memvault.vault.file_names import folded_name, safe_name
 from memvault.vault.ignore import IgnoreRules
+from memvault.vault.note_folders import NoteFolders
 from memvault.vault.walk import is_unicode, printable
 from memvault.vault.write import storage_errors
 
@@ -19,16 +20,18 @@ NOTE_SUFFIX = ".md"
 class VaultPaths:
     """Checks paths of a vault, and finds the files and folders that they name.
 
-    Paths are relative to ``root``, with forward slashes on every system.
+    Paths are relative to ``root``, with forward slashes on every system. memvault writes new notes
+    in ``folders``.
 
     Symbolic links are not followed: a target inside the vault has its own path, and a target
     outside is not part of the vault.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, folders: NoteFolders = NoteFolders()) -> None:
         self._given_root = _absolute(root.expanduser())
         self.root = Path(os.path.realpath(self._given_root))
-        self.ignore_rules = IgnoreRules(self.root)
+        self.ignore_rules = IgnoreRules(self.root, folders)
+        self.folders = folders
 
     def relative(self, path: Path) -> str | None:
         """The vault path of an absolute path, or None if it is outside."""

@@ -16,8 +16,6 @@ from memvault.vault.file_names import safe_name
 from memvault.vault.open_marks import hides_rest
 
 HEADING = "Annotations"
-# Folders for the new note of an annotated concept that has none.
-PERMANENT_FOLDER, TEMPORARY_FOLDER = "permanent", "projects"
 
 _BLANK_LINES = re.compile(r"\n\s*\n")
 
@@ -40,7 +38,8 @@ def stage_annotation(
     if hides_rest(line):
         raise InvalidParams(HIDES_REST)
     if target.note is None:
-        return staging.create(*_new_note(target, line, lifecycle))
+        place, data = _new_note(target, line, lifecycle)
+        return staging.create(staging.vault.folders.within(place), data)
     path = target.note.path
     note = EditableText(path, staging.read(path))
     note.check_takes(line)
@@ -67,7 +66,7 @@ def _new_note(target: Target, line: str, lifecycle: Lifecycle | None) -> tuple[s
         properties["aliases"] = [name]
     body = f"# {name}\n\n## {HEADING}\n\n{line}\n"
     data = compose_note(properties, body) if properties else body.encode("utf-8")
-    folder = PERMANENT_FOLDER if lifecycle is None else TEMPORARY_FOLDER
+    folder = "permanent" if lifecycle is None else "projects"
     return f"{folder}/{stem}.md", data
 
 

@@ -98,11 +98,12 @@ def stage_brief(staging: Staging, brief: Brief, now: datetime) -> str:
     title, text = " ".join(brief.title.split()), brief.text.replace("\r\n", "\n").strip()
     if not (title and text and brief.sources):
         raise InvalidParams("A brief needs a title, a text of yours, and the sessions it is of.")
-    folder = f"projects/{safe_name(brief.project)}" if brief.project else "permanent"
+    lifecycle = Lifecycle.TEMPORARY if brief.project else Lifecycle.PERMANENT
+    folder = staging.vault.folders.of(lifecycle, brief.project, now)
     properties: dict[str, object] = {
         "id": str(uuid4()),
         "type": "brief",
-        "lifecycle": str(Lifecycle.TEMPORARY if brief.project else Lifecycle.PERMANENT),
+        "lifecycle": str(lifecycle),
         **({"project": brief.project} if brief.project else {}),
         "created": iso_utc(now),
     }

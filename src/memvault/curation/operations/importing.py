@@ -115,7 +115,9 @@ class _Import:
         elif item.id in self._hashes:
             self._leave(item, None, "its note was removed")
         else:
-            path = self._staging.create_note(item.folder, item.title, note)
+            path = self._staging.create_note(
+                self._staging.vault.folders.within(item.folder), item.title, note
+            )
             self._paths[item.id] = path
             self.report.added.append(path)
             self._imported(item, path, note)

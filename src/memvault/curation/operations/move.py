@@ -18,7 +18,6 @@ from memvault.curation.operations.destination import destination_path
 from memvault.curation.operations.merge import MergeIndex
 from memvault.curation.operations.properties import path_of, set_property, stage_lifecycle
 from memvault.curation.operations.relink import attached_files, relink, unreadable_canvases
-from memvault.curation.operations.remember import folder_of_lifecycle
 from memvault.curation.targets import Target
 from memvault.model.change import ChangeKind
 from memvault.model.errors import NoteNotFound
@@ -33,6 +32,7 @@ from memvault.vault.frontmatter.properties import (
     lifecycle_and_project,
 )
 from memvault.vault.links import LinkIndex, keys_of, moved_link, without_suffix
+from memvault.vault.note_folders import NoteFolders
 from memvault.vault.parse import frontmatter_of, parse_note
 from memvault.vault.rewrite_links import NewTarget, WrittenLink
 
@@ -98,7 +98,8 @@ def finish_move(staging: Staging, note: Memory, new: str) -> Move:
     Raises:
         MalformedFrontmatter: the YAML cannot be edited safely.
     """
-    lifecycle, project = folder_lifecycle(new), folder_project(new)
+    place = staging.vault.folders.relative(new)
+    lifecycle, project = folder_lifecycle(place), folder_project(place)
     if lifecycle is not None:
         moved = Target(note.title, note.model_copy(update={"path": new}))
         stage_lifecycle(staging, moved, lifecycle)
@@ -112,27 +113,27 @@ def _lifecycle_and_project(staging: Staging, path: str) -> tuple[Lifecycle, str 
     return lifecycle_and_project(frontmatter_of(staging.read(path)), path)
 
 
-def lifecycle_path(memory: Memory, lifecycle: Lifecycle) -> str | None:
+def lifecycle_path(memory: Memory, lifecycle: Lifecycle, folders: NoteFolders) -> str | None:
     """The path where a note with this lifecycle belongs; None if it stays where it is.
 
     Only notes in a lifecycle's folder move; other folders are the person's own.
     """
-    top, _, below_top = memory.path.partition("/")
-    folder_lifecycle = FOLDER_LIFECYCLES.get(top.casefold())
-    if not below_top or folder_lifecycle is None or folder_lifecycle is lifecycle:
+    top, _, below_top = folders.relative(memory.path).partition("/")
+    current = FOLDER_LIFECYCLES.get(top.casefold())
+    if not below_top or current is None or current is lifecycle:
         return None
-    folder = folder_of_lifecycle(lifecycle, memory.project, memory.created_at)
+    folder = folders.of(lifecycle, memory.project, memory.created_at)
     return f"{folder}/{PurePosixPath(memory.path).name}"
 
 
-def archive_paths(memories: Iterable[Memory], project: str) -> dict[str, str]:
+def archive_paths(memories: Iterable[Memory], project: str, folders: NoteFolders) -> dict[str, str]:
     """The new path of each note in a project's folder, by its current path.
 
     Raises NoteNotFound: there is no such folder.
     """
     new_paths = {}
     for memory in memories:
-        top, _, below_top = memory.path.partition("/")
+        top, _, below_top = folders.relative(memory.path).partition("/")
         folder, _, name = below_top.partition("/")
         if name and (top.casefold(), folder.casefold()) == ("projects", project.casefold()):
             new_paths[memory.path] = f"{ARCHIVE}/{below_top}"

@@ -32,7 +32,7 @@ from memvault.vault.frontmatter.fences import claimed_id
 from memvault.vault.parse import parse_note
 from memvault.vault.readable import plain_text
 
-PREFERENCES_NOTE = "permanent/preferences.md"
+PREFERENCES_NOTE = "permanent/preferences.md"  # at the vault's top or in `NoteFolders.chosen`
 NAMESPACE = "preferences"  # normalised key, rank and path -> Preference as JSON
 NOTES_NAMESPACE = "preference_notes"  # path -> the keys that it holds in NAMESPACE
 MAX_VALUE_CHARS = 2_000
@@ -81,7 +81,7 @@ def preference_key(key: str) -> str:
 def holds_preferences(note: ParsedNote) -> bool:
     kind = note.frontmatter.get("type")
     is_kind = isinstance(kind, str) and known_type(kind) == "preference"
-    return is_kind or note.path.casefold() == PREFERENCES_NOTE
+    return is_kind or _is_preferences_note(note.path)
 
 
 def read_preferences(note: ParsedNote) -> dict[str, Preference]:
@@ -92,7 +92,7 @@ def read_preferences(note: ParsedNote) -> dict[str, Preference]:
     if not holds_preferences(note):
         return {}
     preferences: list[Preference] = []
-    if note.path.casefold() != PREFERENCES_NOTE and note.blocks:
+    if not _is_preferences_note(note.path) and note.blocks:
         text = "\n\n".join(block.text for block in note.blocks)
         first = note.blocks[0].lines.first
         preferences.append(
@@ -247,10 +247,9 @@ def _checked(key: str, value: str) -> tuple[str, str]:
 
 def _place(staging: Staging, key: str, path: str | None) -> str:
     """The note to edit."""
-    if path is None or not staging.exists(path):
-        return PREFERENCES_NOTE
-    is_held = _line_of(path, staging.read(path), key) is not None
-    return path if is_held else PREFERENCES_NOTE
+    if path is not None and staging.exists(path) and _line_of(path, staging.read(path), key):
+        return path
+    return staging.vault.folders.within(PREFERENCES_NOTE)
 
 
 def _line_of(path: str, data: bytes, key: str) -> Preference | None:
@@ -355,9 +354,13 @@ def _shown(value: Any) -> str:
     return str(value)
 
 
+def _is_preferences_note(path: str) -> bool:
+    return f"/{path}".casefold().endswith(f"/{PREFERENCES_NOTE}")
+
+
 def _stored_key(preference: Preference) -> str:
     return f"{preference.key}\t{_rank(preference)}\t{preference.path}"
 
 
 def _rank(preference: Preference) -> int:
-    return 0 if preference.path.casefold() == PREFERENCES_NOTE else 1
+    return 0 if _is_preferences_note(preference.path) else 1

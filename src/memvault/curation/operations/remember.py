@@ -5,8 +5,7 @@ who asked. Otherwise a memory is temporary, as facts are (triple FR-02), or ephe
 says that it records a session or a day (FR-03). So no client makes a memory permanent on its own,
 and no memory worth keeping fades. Only a preference is permanent by default (FR-01).
 
-Folders. ``permanent/``, ``projects/{project}/`` (``projects/`` for a temporary memory without a
-project) and ``sessions/{date}/``.
+Folders. See `NoteFolders`.
 
 Names. A name by which notes link to another note gets a number, so that no link changes its target.
 
@@ -188,29 +187,31 @@ def _folder_of(
 
     For example, ``aurora-west`` means an existing ``Aurora West``.
     """
-    folder = folder_of_lifecycle(lifecycle, project, now)
+    folder = vault.folders.of(lifecycle, project, now)
     if not project:
         return folder, None
     project_folder = _project_folder(vault, safe_name(project))
     if project_folder is None:
         return folder, project
     is_project = lifecycle is Lifecycle.TEMPORARY
-    return "/".join(project_folder) if is_project else folder, (
+    return vault.folders.within("/".join(project_folder)) if is_project else folder, (
         project if project_folder[1] == safe_name(project) else project_folder[1]
     )
 
 
 def _project_folder(vault: Vault, name: str) -> tuple[str, str] | None:
-    """The top folder and the name of the project folder with this name or a similar spelling."""
+    """The folder of projects, and in it that of the project with this name or a similar spelling,
+    as each is written."""
+    around = vault.root / vault.folders.chosen
+    if not around.is_dir():
+        return None
     with storage_errors("projects"):
-        tops = [
-            folder.name for folder in vault.root.iterdir() if folder.name.casefold() == "projects"
-        ]
+        tops = [folder.name for folder in around.iterdir() if folder.name.casefold() == "projects"]
         alike = [
             (top, folder.name)
             for top in sorted(tops, reverse=True)
-            if (vault.root / top).is_dir()
-            for folder in sorted((vault.root / top).iterdir())
+            if (around / top).is_dir()
+            for folder in sorted((around / top).iterdir())
             if name_key(folder.name) == name_key(name) and folder.is_dir()
         ]
     return min(
@@ -218,17 +219,6 @@ def _project_folder(vault: Vault, name: str) -> tuple[str, str] | None:
         key=lambda candidate: (candidate[1] != name, candidate[1].casefold() != name.casefold()),
         default=None,
     )
-
-
-def folder_of_lifecycle(lifecycle: Lifecycle, project: str | None, day: datetime) -> str:
-    """The folder for notes of a lifecycle (triple FR-06 to FR-08)."""
-    match lifecycle:
-        case Lifecycle.PERMANENT:
-            return "permanent"
-        case Lifecycle.TEMPORARY:
-            return f"projects/{safe_name(project)}" if project else "projects"
-        case Lifecycle.EPHEMERAL:
-            return f"sessions/{day_of(day).isoformat()}"
 
 
 def _properties(

@@ -34,6 +34,7 @@ from memvault.model.errors import MemvaultError
 from memvault.model.memory import Memory, MemoryOf
 from memvault.reasoning.conflicts import stated_conflicts
 from memvault.stores.graph_view import GraphView
+from memvault.vault.note_folders import NoteFolders
 from memvault.vault.session_lines import is_captured
 from memvault.verification.claims.claim_sources import outdated_notes
 
@@ -66,6 +67,7 @@ class TaskFinder:
         edges, similarity_index: those of that generation.
         read: gives a note's bytes, by path.
         go_on: called between steps; may pause, and raises to stop.
+        note_folders: where memvault writes new notes.
     """
 
     def __init__(
@@ -74,8 +76,10 @@ class TaskFinder:
         similarity_index: SimilarityIndex,
         read: Callable[[str], bytes],
         go_on: Callable[[], None],
+        note_folders: NoteFolders,
     ) -> None:
         self._edges = edges
+        self._note_folders = note_folders
         self._similarity_index = similarity_index
         self._go_on = go_on
         self._read_bytes = read
@@ -110,7 +114,7 @@ class TaskFinder:
         self._go_on()
         tasks = [task for note in self._by_note.values() for task in note.tasks]
         tasks += self._stale_tasks(memories.get, now)
-        tasks += finished_projects(by_id.values(), now)
+        tasks += finished_projects(by_id.values(), now, self._note_folders)
         tasks += [
             unresolved(memories[key], note.missing)
             for key, note in self._by_note.items()

@@ -22,6 +22,7 @@ from memvault.vault.frontmatter.dates import read_date
 from memvault.vault.frontmatter.properties import ARCHIVE, is_archived
 from memvault.vault.ignore import MANIFEST
 from memvault.vault.links import wikilink
+from memvault.vault.note_folders import NoteFolders
 from memvault.vault.parse import stem_of
 from memvault.vault.session_lines import items_by_heading, without_speaker
 from memvault.verification.sensitive_topics import sensitive_topic_of
@@ -167,7 +168,9 @@ _DONE = frozenset({
 })  # fmt: skip
 
 
-def finished_projects(notes: Iterable[NoteFacts], now: datetime) -> Iterator[CurationTask]:
+def finished_projects(
+    notes: Iterable[NoteFacts], now: datetime, note_folders: NoteFolders
+) -> Iterator[CurationTask]:
     """A task for each project folder that is done or unchanged for a year (triple FR-07).
 
     A project is done if its note says so: a note of type project, in the folder or with its name.
@@ -175,7 +178,8 @@ def finished_projects(notes: Iterable[NoteFacts], now: datetime) -> Iterator[Cur
     folders: dict[str, list[NoteFacts]] = defaultdict(list)
     statuses: dict[str, str] = {}
     for facts in notes:
-        memory, parts = facts.memory, facts.memory.path.split("/")
+        memory = facts.memory
+        parts = note_folders.relative(memory.path).split("/")
         in_folder = len(parts) > 2 and parts[0].casefold() == "projects"
         if in_folder:
             folders[parts[1]].append(facts)

@@ -1,0 +1,150 @@
+"""A person who keeps all that memvault writes in one folder of the vault."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memvault.cli.app import run
+from memvault.cli.options import find_places
+from memvault.cli.terminal import settings_of, vault_of
+from memvault.config.settings import IndexSettings, NotesSettings, Settings, load_settings
+from memvault.model.errors import InvalidParams
+from memvault.model.memory import Lifecycle
+from memvault.vault.files import Vault
+from memvault.vault.note_folders import NoteFolders
+from tests.integration.caller import Caller
+from tests.integration.small_vault import opened
+
+WHY = "The person asked me to keep this."
+NOW = datetime(2026, 3, 1, 8, tzinfo=UTC)
+CHOSEN = Settings(index=IndexSettings(ner="off"), notes=NotesSettings(folder="AI/memvault"))
+
+
+@pytest.fixture
+def writer(tmp_path: Path) -> Iterator[Caller]:
+    container = opened(tmp_path, settings=CHOSEN)
+    yield Caller(container, tools="full")
+    container.close()
+
+
+def stored(writer: Caller, **arguments: object) -> str:
+    return writer.ok("store_memory", rationale=WHY, **arguments)["path"]
+
+
+def test_what_a_client_stores_is_in_the_chosen_folder_and_nothing_else_changes(
+    writer: Caller,
+) -> None:
+    before = writer.notes()
+    paths = [
+        stored(writer, content="The pump is green.", title="Pump"),
+        stored(writer, content="We dive in May.", title="Dive", project="kelp"),
+        stored(writer, content="We spoke of bats.", title="Talk", type="session"),
+        writer.ok("annotate_node", target="Diving permits", note="Ask Jo.", rationale=WHY)["path"],
+    ]
+    day = datetime.now().astimezone().date().isoformat()
+    assert paths == [
+        "AI/memvault/projects/Pump.md", "AI/memvault/projects/kelp/Dive.md",
+        f"AI/memvault/sessions/{day}/Talk.md", "AI/memvault/projects/Diving permits.md",
+    ]  # fmt: skip
+    assert {path: writer.notes()[path] for path in before} == before
+    dive = writer.ok("get_memory", path="Dive")
+    assert (dive["lifecycle"], dive["project"]) == ("temporary", "kelp")
+    assert writer.ok("get_memory", path="Talk")["lifecycle"] == "ephemeral"
+
+
+def test_a_preference_goes_to_the_note_that_has_it_else_to_the_chosen_folder(
+    writer: Caller,
+) -> None:
+    writer.ok("set_preference", key="tone", value="plain", rationale=WHY)
+    assert "Tone: plain" in (writer.notes()["AI/memvault/permanent/preferences.md"]).decode()
+    writer.ok("set_preference", key="reply language", value="Welsh", rationale=WHY)
+    assert b"Reply language: Welsh" in writer.notes()["permanent/preferences.md"]
+    assert writer.ok("get_preference", key="tone")["value"] == "plain"
+
+
+def test_a_memory_moves_between_the_folders_of_its_lifecycle_within_the_chosen_one(
+    writer: Caller,
+) -> None:
+    writer = writer.person
+    stored(writer, content="The pump is green.", title="Pump", project="kelp")
+    kept = writer.ok(
+        "set_lifecycle", target="Pump", lifecycle="permanent", move=True, rationale=WHY
+    )
+    assert kept["path"] == "AI/memvault/permanent/Pump.md"
+    moved = writer.ok(
+        "move_memory", target="Pump", destination="AI/memvault/projects/oven", rationale=WHY
+    )
+    assert moved["path"] == "AI/memvault/projects/oven/Pump.md"
+    pump = writer.ok("get_memory", path="Pump")
+    assert (pump["lifecycle"], pump["project"]) == ("temporary", "oven")
+
+
+def test_a_project_is_archived_with_the_notes_of_the_chosen_folder(writer: Caller) -> None:
+    path = stored(writer, content="Bread takes an hour.", title="Bread", project="oven")
+    assert path == "AI/memvault/projects/oven/Bread.md"
+    moved = writer.person.ok("archive_project", project="oven", rationale=WHY)["moved"]
+    assert moved == {
+        path: "archive/projects/oven/Bread.md",
+        "projects/oven/Clay oven.md": "archive/projects/oven/Clay oven.md",
+    }
+
+
+def test_the_chosen_folder_is_read_although_obsidian_leaves_it_out_of_its_search(
+    tmp_path: Path,
+) -> None:
+    settings = tmp_path / ".obsidian/app.json"
+    settings.parent.mkdir()
+    settings.write_text(json.dumps({"userIgnoreFilters": ["AI/", "Old/"]}), encoding="utf-8")
+    for place in ("AI/memvault/projects/Pump.md", "Old/Pump.md"):
+        (tmp_path / place).parent.mkdir(parents=True)
+        (tmp_path / place).write_text("The pump is green.\n", encoding="utf-8")
+    vault = Vault(tmp_path, folders=NoteFolders("AI/memvault"))
+    assert [note.path for note in vault.walk()] == ["AI/memvault/projects/Pump.md"]
+
+
+def test_init_writes_the_folder_to_the_vaults_configuration_and_says_where_notes_go(
+    tmp_path: Path, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    vault = tmp_path / "mine"
+    (vault / "Boat").mkdir(parents=True)
+    (vault / "Boat" / "Keel.md").write_text("The keel is oak.\n", encoding="utf-8")
+    assert run(["init", str(vault), "--notes-folder", "../elsewhere"]) == 2
+    assert "'../elsewhere' is not a folder in the vault" in capsys.readouterr().err
+    assert run(["init", str(vault), "--notes-folder", "AI"]) == 0
+    assert "your notes are unchanged; new ones go to AI/" in capsys.readouterr().out
+    places = find_places(str(vault), None)
+    assert settings_of(places).notes.folder == "AI"
+    assert vault_of(places).folders == NoteFolders("AI")
+    assert run(["--vault", str(vault), "new", "Mast", "--text", "It is larch."]) == 0
+    assert (vault / "AI/permanent/Mast.md").is_file()
+    assert run(["--vault", str(vault), "stop"]) == 0
+
+
+@pytest.mark.parametrize("folder", ["..", "AI/../..", ".hidden", "a\\b", "AI//x", "C:", "AI/ x"])
+def test_a_folder_outside_of_the_vault_or_hidden_is_refused(tmp_path: Path, folder: str) -> None:
+    file = tmp_path / "memvault.toml"
+    file.write_text(f"[notes]\nfolder = '{folder}'\n", encoding="utf-8")
+    with pytest.raises(InvalidParams, match=r"notes\.folder: must be a folder in the vault"):
+        load_settings(file)
+
+
+name = st.text("aAé ßx.", min_size=1).filter(lambda text: text.strip(". ") == text)
+path = st.lists(name, max_size=3).map("/".join)
+
+
+@given(path, path.filter(bool))
+def test_a_path_in_the_chosen_folder_is_found_relative_to_it_in_any_case(
+    chosen: str, below: str
+) -> None:
+    folders = NoteFolders(chosen)
+    assert folders.relative(folders.within(below)) == below
+    assert NoteFolders(chosen.swapcase()).relative(folders.within(below)) == below
+    for lifecycle in Lifecycle:
+        assert folders.of(lifecycle, "x", NOW).startswith(chosen)
