@@ -29,6 +29,7 @@ from mcp_server.runtime.running_requests import RunningRequests
 from mcp_server.runtime.upkeep import Upkeep
 from mcp_server.runtime.worker import Worker, share_the_processor
 from memvault.cognition.activity import FLUSH_SECONDS, Activity
+from memvault.cognition.pulse_history import PulseLog
 from memvault.cognition.sessions import Sessions
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings, user_id
@@ -157,6 +158,8 @@ class Container:
         self.dream_record = DreamRecord(self.journal)
         self.distillation_log = DistillationLog(self.journal)
         self.fading_log = FadingLog(self.journal)
+        self.pulse_log = PulseLog(self.journal)
+        self.dismissed_tasks = DismissedTasks(self.journal)
 
     def _open_readers(self) -> None:
         """Open what reads notes for answers."""
@@ -200,7 +203,7 @@ class Container:
         self.curation = CurationTasks(
             lambda: self.live,
             self.curator,
-            DismissedTasks(self.journal),
+            self.dismissed_tasks,
             self.worker,
             self.client_limits,
             clock=self.now,
@@ -335,7 +338,7 @@ class Container:
             entity_cache=self.entity_cache,
             reranker=self.models.reranker,
             answer_cache=self.answer_cache,
-            forgotten=lambda: self.curator.forgotten.hidden,
+            forgotten=lambda: self.curator.tombstones.suppressed_ids,
             merged=lambda: self.curator.merged_concepts,
             learning=lambda: self.learning,  # made after the indexes are open
             worker=self.worker,
