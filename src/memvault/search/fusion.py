@@ -11,9 +11,8 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from memvault.model.note import ChunkSize, Vector
+from memvault.model.note import ChunkSize, Vector, normalised
 from memvault.model.search import Ranking
-from memvault.text.chunking import normalised
 
 Floats = npt.NDArray[np.float64]
 Key = TypeVar("Key", str, int)

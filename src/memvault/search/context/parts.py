@@ -10,7 +10,7 @@ from itertools import groupby
 import numpy as np
 import numpy.typing as npt
 
-from memvault.model.note import LineRange
+from memvault.model.note import LineRange, normalised
 from memvault.search.context.forms import ContextForm
 from memvault.search.context.outline import Code, Outline, Statement
 from memvault.search.context.scoring import Scores, greatest_score
@@ -230,15 +230,13 @@ def _part(memory: int, outline: Outline, run: range, score: float) -> Part:
     """The sentences of a run as one part."""
     sentences = outline.statements[run.start : run.stop]
     rows = sorted({sentence.unit for sentence in sentences})
-    vector = outline.vectors[rows].astype(np.float32).sum(axis=0)
-    length = float(np.linalg.norm(vector))
     return Part(
         memory=memory,
         statements=run,
         code=(),
         tokens=sum(sentence.tokens for sentence in sentences),
         score=score,
-        vector=vector / length if length > 0.0 else vector,
+        vector=normalised(outline.vectors[rows].astype(np.float32).sum(axis=0)),
         compared_text=" ".join(" ".join(s.text for s in sentences).casefold().split()),
         details=_details(memory, sentences),
     )
