@@ -158,11 +158,11 @@ class CandidateFinder:
         except (StoreUnavailable, GraphQueryError):
             lexicon, notice = None, NO_GRAPH
         try:
-            reading = self._relations.read(lexicon, query) if lexicon is not None else None
+            question = self._relations.parse(lexicon, query) if lexicon is not None else None
             hits = self._association.extend(query, hits, scope, seeds=self._tuning().seeds)
-            if reading is not None:
+            if question is not None:
                 hits = self._relations.follow(
-                    reading,
+                    question,
                     hits,
                     limit,
                     scope,

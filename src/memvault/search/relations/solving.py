@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from memvault.model.note import Vector
-from memvault.search.relations.lexicon import KindReading, Kinds
+from memvault.search.relations.lexicon import Kinds, TermKinds
 from memvault.search.relations.question import Phrase, Question, Relation, Term, relation_phrase
 from memvault.search.relations.step_graph import Floats32, StepGraph
 from memvault.search.relations.traversal import (
@@ -113,12 +113,12 @@ def texts_of(question: Question, has_kind: Sequence[bool]) -> Iterable[str]:
 
 
 class Solver:
-    """Solves the readings of one question.
+    """Solves the interpretations of one question.
 
     Args:
-        kind_readings: of the question's terms.
+        term_kinds: the kinds that each of the question's terms may mean.
         has_kind: for each term whether its noun alone names a kind of note.
-        vectors: of all `texts_of` the readings.
+        vectors: of all `texts_of` the interpretations.
     """
 
     def __init__(
@@ -127,21 +127,21 @@ class Solver:
         graph: StepGraph,
         traversal: Traversal,
         kinds: Kinds,
-        kind_readings: Sequence[KindReading],
+        term_kinds: Sequence[TermKinds],
         has_kind: Sequence[bool],
         vectors: Mapping[str, Vector],
     ) -> None:
         self._graph = graph
         self._traversal = traversal
         self._kinds = kinds
-        self._readings = kind_readings
+        self._term_kinds = term_kinds
         self._has_kind = has_kind
         self._vectors = vectors
 
-    def best(self, readings: Iterable[Question]) -> Solution | None:
+    def best(self, interpretations: Iterable[Question]) -> Solution | None:
         """The interpretation that the graph answers best; None if no chain has an end."""
         best: Solution | None = None
-        for question in readings:
+        for question in interpretations:
             state, fit = self._solve(question, question.root)
             ends = self._chain_ends(state)
             fit **= 1.0 / max(1, len(question.relations))
@@ -169,7 +169,7 @@ class Solver:
         term, relations_below = question.terms[term_index], question.below(term_index)
         named_state = self._named_state(term) if term.named else None
         if not relations_below:
-            state = named_state or self._traversal.start(self._readings[term_index].weights)
+            state = named_state or self._traversal.start(self._term_kinds[term_index].weights)
             self._limit_to_times(state, term)
             return state, 1.0
         state, fit = self._related(question, relations_below[0])
@@ -181,7 +181,7 @@ class Solver:
         self._limit_to_times(state, term)
         if term.modifiers:
             topic = np.stack([self._vectors[text] for text in _topic(term)])
-            kinds = self._readings[term_index].weights
+            kinds = self._term_kinds[term_index].weights
             narrow(self._graph, state, term, kinds=kinds, topic=topic)
         return state, fit
 
@@ -206,7 +206,7 @@ class Solver:
         """Whether the answer may be a value rather than a note: a place, a day, an amount."""
         root, term = question.root, question.root_term
         is_only_relation = relation.near == root and len(question.below(root)) == 1
-        may_be_value = not (self._readings[root].named or term.person or term.named)
+        may_be_value = not (self._term_kinds[root].named or term.person or term.named)
         has_words = phrase.is_weak or relation.words not in ("of", "")
         return is_only_relation and may_be_value and has_words
 
@@ -216,11 +216,11 @@ class Solver:
         return Joint(
             child_kinds=self._kinds_of(far_term)
             if far_term.named
-            else self._readings[relation.far].weights,
-            parent_kinds=self._readings[relation.near].weights,
+            else self._term_kinds[relation.far].weights,
+            parent_kinds=self._term_kinds[relation.near].weights,
             fit=self._traversal.phrase_fit.of_edges(phrase),
             middle_fit=self._kinds.nearness(self._vectors[_text_of_relation(question, relation)]),
-            loose=phrase.is_weak or (is_of and self._readings[relation.near].named),
+            loose=phrase.is_weak or (is_of and self._term_kinds[relation.near].named),
             times=relation.times[0] if relation.times else None,
         )
 
