@@ -4,7 +4,7 @@ The order of every change lets the next scan repair a crash at any step:
 
 1. Names are registered. Notes whose edges depend on changed names are queued for relinking.
 2. In batches: chunks and graph are written, and last the notes' records, in one transaction with
-   their outlines and preferences and with marks until the chunks are flushed. From then on the
+   their texts and preferences and with marks until the chunks are flushed. From then on the
    notes are found.
 3. The chunks are flushed, and the queued notes are relinked.
 

@@ -20,7 +20,12 @@ from mcp_server.runtime.curation_tasks import CurationTasks
 from mcp_server.runtime.dreaming import Dreaming
 from mcp_server.runtime.engine_log import TRIM_SECONDS, trim_log
 from mcp_server.runtime.fading import FadingService
-from mcp_server.runtime.generations import Generation, OpenGenerations, open_generation
+from mcp_server.runtime.generations import (
+    Generation,
+    OpenGenerations,
+    SharedParts,
+    open_generation,
+)
 from mcp_server.runtime.index_status import index_status
 from mcp_server.runtime.indexing_service import IndexingService
 from mcp_server.runtime.learning_service import LearningService
@@ -55,7 +60,7 @@ from memvault.model.errors import MemvaultError
 from memvault.model.graph import NotesIndexed
 from memvault.model.memory import Memory, Tombstone
 from memvault.model.provenance import own_lines
-from memvault.search.context.note_text import NAMESPACE as OUTLINES
+from memvault.search.context.note_text import NOTE_TEXTS
 from memvault.search.context.outline import Outlines
 from memvault.search.excerpt import Excerpts
 from memvault.search.fallback import AnswerCache
@@ -172,7 +177,7 @@ class Container:
             self.curator.moved,
         )
         embedder, calendar = self.embedder, partial(Calendar.of, self.settings.calendar)
-        self.outlines = Outlines(self.guarded.read, embedder, self._stored_outlines)
+        self.outlines = Outlines(self.guarded.read, embedder, self._stored_note_texts)
         self.own_outlines = Outlines(self._read_own, embedder)
         self.excerpts = Excerpts(self.outlines, embedder, calendar=calendar)
         self.own_excerpts = Excerpts(self.own_outlines, embedder, own_only=True, calendar=calendar)
@@ -278,8 +283,8 @@ class Container:
         self.client_limits.check(plan, why)
         self.guarded.check_edits(plan, why)
 
-    def _stored_outlines(self, paths: Collection[str]) -> dict[str, bytes]:
-        return self.live.stores.keyvalue.get_many(OUTLINES, paths)
+    def _stored_note_texts(self, paths: Collection[str]) -> dict[str, bytes]:
+        return self.live.stores.keyvalue.get_many(NOTE_TEXTS, paths)
 
     def _needed_approval(self, plan: Plan, why: Attribution) -> NeededApproval | None:
         return self.approvals.needed(plan, why)
@@ -329,8 +334,7 @@ class Container:
         self.entity_cache.close()
 
     def _open_generation(self, folder: Path) -> Generation:
-        generation = open_generation(
-            folder,
+        shared = SharedParts(
             vault=self.guarded,
             settings=self.settings,
             embedder=self.embedder,
@@ -343,6 +347,7 @@ class Container:
             learning=lambda: self.learning,  # made after the indexes are open
             worker=self.worker,
         )
+        generation = open_generation(folder, shared)
         generation.indexer.on_change.append(partial(self._on_notes_indexed, generation.indexer))
         generation.indexer.on_batch.append(self.index_counters.add)
         generation.indexer.let_pass = self.requests.let_pass

@@ -19,7 +19,7 @@ from memvault.text.tokens import TokenCounter
 from memvault.text.units import Unit, pieces_of
 from memvault.vault.parse import decode
 
-NAMESPACE = "outlines"  # of the key-value store: packed texts by path
+NOTE_TEXTS = "outlines"  # namespace of the key-value store: packed texts by path
 MAX_BYTES = 64_000  # largest note that is read whole; of a larger one only the passage found
 
 _QUOTE = r"[ \t]*(?:>[ \t]?)*"
