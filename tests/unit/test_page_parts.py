@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from mcp_server.pages.forms import PAGE_SIZE, back_to, paged
 from mcp_server.pages.note_edits import editable, edited
-from mcp_server.pages.note_text import MAX_WORDS, compared, note_html
+from mcp_server.pages.note_html import MAX_WORDS, compared, note_html
 from mcp_server.pages.pulse_history import pulse_plot
 from mcp_server.pages.templating import ago, likelihood, passage, plain, when
 from memvault.cognition.pulse_history import PulseLog, PulsePoint
