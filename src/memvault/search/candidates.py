@@ -73,7 +73,7 @@ class CandidateFinder:
         self.hybrid = HybridSearch(stores.vectors, embedder, by_id)
         self._listing = Listing(self.hybrid, indexed, embedder, lambda: calendar().today)
         self._association = Association(
-            view, embedder, by_id, self.hybrid.question_vector, link_weight
+            view, embedder, by_id, self.hybrid.languages.question_vector, link_weight
         )
         self._relations = RelationSearch(
             stores, phrases, indexed, view, today=calendar, background=background
