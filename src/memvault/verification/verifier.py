@@ -91,14 +91,16 @@ class Verifier:
         pool = self.witnesses(claims, scope) if claims else []
         pool += claims
         opposed = self._opposing_evidence([hit.memory.id for hit in hits], without_filters(scope))
-        verdicts = [
-            self._verdict(hit.memory, hit_claims, pool, opposed.get(hit.memory.id, ()), hit.lines)
+        verifications = [
+            self._verification(
+                hit.memory, hit_claims, pool, opposed.get(hit.memory.id, ()), hit.lines
+            )
             for hit, hit_claims in zip(hits, answers, strict=True)
         ]
         newer = newer_claims(query, hits, self._changed_at)
         return [
-            replace(verdict, newer=of_hit) if of_hit else verdict
-            for verdict, of_hit in zip(verdicts, newer, strict=True)
+            replace(verification, newer=of_hit) if of_hit else verification
+            for verification, of_hit in zip(verifications, newer, strict=True)
         ]
 
     def claims(self, query: str, hits: Sequence[Hit], scope: Scope | None = None) -> list[Claim]:
@@ -245,9 +247,9 @@ class Verifier:
                     )  # fmt: skip
         return evidence_by_note
 
-    # -- the verdict ----------------------------------------------------------------------------
+    # -- the verification -----------------------------------------------------------------------
 
-    def _verdict(
+    def _verification(
         self,
         memory: Memory,
         claims: Sequence[Claim],

@@ -132,7 +132,7 @@ class Curator:
         If the engine dies before it answers a call, the bridge sends the call again.
         """
         change = self.history.made_by(why.call)
-        is_same = change is not None and change.kind is kind and change.actor.name == why.client
+        is_same = change is not None and change.kind is kind and change.actor.name == why.name
         return change if is_same else None
 
     def perform(
@@ -348,7 +348,7 @@ class Curator:
             kind=plan.kind,
             at=now,
             actor=why.actor,
-            client=why.client if why.by_client else "",
+            client=why.name if why.by_client else "",
             rationale=why.rationale,
             reason=why.reason,
             node_ids=plan.node_ids,
