@@ -14,7 +14,7 @@ from dataclasses import replace
 from memvault.model.errors import StoreUnavailable
 from memvault.model.memory import Memory, MemoryOf
 from memvault.model.note import ChunkSize, LineRange
-from memvault.model.search import Conflict, Hit, Scope
+from memvault.model.search import Conflict, ConflictSide, Hit, Scope
 from memvault.model.verification import ConflictKind, Evidence, Status, Verification
 from memvault.search.scope import in_scope, without_filters
 from memvault.stores.vectors import VectorStore
@@ -229,23 +229,27 @@ class Verifier:
         evidence_by_note: dict[str, list[Evidence]] = {}
         for conflict in self._stated_conflicts(ids):
             first, second = conflict.sides
-            is_claim = is_claimed(conflict, self._memory_of)
             pairs = [(second, first)]
             if conflict.kind is ConflictKind.CONTRADICTION:
                 pairs.append((first, second))
             for opposed, opposing in pairs:
                 memory = self._memory_of(opposing.node.id)
                 if memory is not None and in_scope(memory, project) and opposed.node.id in ids:
-                    stating = opposing if opposing.line is not None else opposed
-                    line = stating.line or 1
-                    evidence_by_note.setdefault(opposed.node.id, []).append(
-                        Evidence(
-                            memory.id, memory.title, memory.path, LineRange(line, line),
-                            opposing.text, conflict.kind.value, is_claim,
-                            None if stating is opposing else stating.path,
-                        )
-                    )  # fmt: skip
+                    evidence = self._stated_evidence(conflict, opposed, opposing, memory)
+                    evidence_by_note.setdefault(opposed.node.id, []).append(evidence)
         return evidence_by_note
+
+    def _stated_evidence(
+        self, conflict: Conflict, opposed: ConflictSide, opposing: ConflictSide, memory: Memory
+    ) -> Evidence:
+        """A conflict as evidence against one side; ``memory`` is that of the other side."""
+        stating = opposing if opposing.line is not None else opposed
+        line = stating.line or 1
+        return Evidence(
+            memory.id, memory.title, memory.path, LineRange(line, line),
+            opposing.text, conflict.kind.value, is_claimed(conflict, self._memory_of),
+            None if stating is opposing else stating.path,
+        )  # fmt: skip
 
     # -- the verification -----------------------------------------------------------------------
 

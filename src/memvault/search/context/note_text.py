@@ -113,11 +113,11 @@ def without_tokens(note: ParsedNote, data: bytes) -> NoteText:
 
 def with_token_counts(texts: Sequence[NoteText], tokens: TokenCounter) -> list[NoteText]:
     """The texts with their tokens, all counted in one call."""
-    distinct = dict.fromkeys(
-        part
-        for text in texts
-        for part in (*(p.text for p in text.pieces), *text.shown, *(c.text for c in text.code))
-    )
+    distinct: dict[str, None] = {}
+    for text in texts:
+        distinct |= dict.fromkeys(piece.text for piece in text.pieces)
+        distinct |= dict.fromkeys(text.shown)
+        distinct |= dict.fromkeys(code.text for code in text.code)
     size_of = dict(zip(distinct, tokens.count_all(list(distinct)), strict=True)) if texts else {}
     return [
         replace(
