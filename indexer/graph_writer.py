@@ -22,7 +22,7 @@ from memvault.vault.files import Vault
 logger = logging.getLogger(__name__)
 BATCH = 128  # notes written together, at most
 # A transaction must fit into the buffer pool of the graph store: 20,000 edges fit into 128 MB,
-# 50,000 do not. Writing 20,000 again takes 9 s.
+# 50,000 do not.
 EDGES_AT_ONCE = 10_000
 MAX_EDGES = 10_000  # of one note
 _FROM_TEXT = frozenset((EdgeOrigin.TAG, EdgeOrigin.MENTION, EdgeOrigin.ENTITY))
