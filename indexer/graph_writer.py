@@ -50,7 +50,7 @@ class GraphWriter:
         suppressed: concepts that the graph omits or replaces.
         embed: embeds texts and caches their vectors, to which questions are compared.
         max_note_bytes: larger notes are not read.
-        notify: called with the notes that `rewrite_edges` and `remove_forgotten` wrote.
+        notify: called with the notes that `rewrite_edges` and `update_suppressed` wrote.
     """
 
     def __init__(
@@ -129,12 +129,12 @@ class GraphWriter:
             graph, edges=edges, entities=tuple(node for node in graph.entities if node.id in ends)
         )
 
-    def recheck_forgotten(self) -> None:
-        """Have `remove_forgotten` check the whole graph again."""
+    def recheck_suppressed(self) -> None:
+        """Have `update_suppressed` check the whole graph again."""
         self._removed = None
 
-    def remove_forgotten(self) -> None:
-        """Remove forgotten concepts from the graph, and put restored ones back.
+    def update_suppressed(self) -> None:
+        """Remove forgotten and merged concepts from the graph, and put restored ones back.
 
         Notifies of the notes whose edges change.
         """

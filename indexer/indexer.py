@@ -150,8 +150,8 @@ class Indexer:
             relink=relink,
         )
         with self._lock:
-            self._graphs.recheck_forgotten()
-            self._graphs.remove_forgotten()
+            self._graphs.recheck_suppressed()
+            self._graphs.update_suppressed()
             result.unchanged = differing.on_disk - result.indexed
             self._unread = result.problems
             if result.indexed >= OPTIMIZE_AFTER:
@@ -177,7 +177,7 @@ class Indexer:
             with self._noting_full_disk(), making_way(None if quick else self.let_pass):
                 result = self._apply(present, deleted, report, finish_later=finish_later)
                 with self._lock:
-                    self._graphs.remove_forgotten()
+                    self._graphs.update_suppressed()
                     other_problems = {p: why for p, why in self._unread.items() if p not in paths}
                     self._unread = {**other_problems, **result.problems}
             return result
