@@ -71,7 +71,7 @@ from memvault.text.encoders.embedding import Embedder
 from memvault.vault.files import Vault
 from memvault.vault.journal import Journal
 from memvault.vault.leftovers import LONGEST_WRITE_SECONDS, remove_own_leftovers
-from memvault.verification.claim_gate import GateLog
+from memvault.verification.claim_gate import ClaimGateLog
 from memvault.verification.immunity import Immunity
 
 logger = logging.getLogger(__name__)
@@ -158,7 +158,7 @@ class Container:
         """Open the journal and what follows it, before anything reads it: so it is read once."""
         self.journal = Journal(self.vault)
         self.quarantine = Quarantine(self.journal)
-        self.gate_log = GateLog(self.journal)
+        self.gate_log = ClaimGateLog(self.journal)
         self.provenances = Provenances(self.journal, self.vault)
         self.dream_record = DreamRecord(self.journal)
         self.distillation_log = DistillationLog(self.journal)

@@ -28,7 +28,7 @@ _DAY = re.compile(r"\d{4}-\d\d-\d\d\Z")  # the folder of a day's sessions
 WITHHELD, USED = "unverified_withheld", "unverified_used"  # kinds of journal entries
 
 
-class Gate:
+class ClaimGate:
     """Removes unconfirmed text from hits. Thread-safe.
 
     Args:
@@ -126,7 +126,7 @@ class GatedQuestion:
     overridden: bool
 
 
-class GateLog(JournalReader):
+class ClaimGateLog(JournalReader):
     """Logs the unconfirmed claims that were withheld from, or given to, a client (triple FR-47).
 
     Thread-safe.

@@ -20,8 +20,8 @@ from memvault.search.scope import in_scope, without_filters
 from memvault.stores.vectors import VectorStore
 from memvault.text.name_matcher import NameMatcher
 from memvault.verification.agreement import Verdict, compare, day_of_claim
-from memvault.verification.claim_gate import Gate
-from memvault.verification.claims.claim_extraction import Passages
+from memvault.verification.claim_gate import ClaimGate
+from memvault.verification.claims.claim_extraction import ClaimCache
 from memvault.verification.claims.claim_sources import is_claimed, source_of
 from memvault.verification.claims.claims import NAME, Claim, ClaimSource
 from memvault.verification.evidence import MAX_SHOWN, EvidenceWeigher
@@ -57,13 +57,13 @@ class Verifier:
         read: Callable[[str], bytes],
         changed_at: ChangedAt,
     ) -> None:
-        self._gate = Gate(read)
+        self._gate = ClaimGate(read)
         self._evidence = EvidenceWeigher(memory_of, read)
         self._vectors = vectors
         self._memory_of = memory_of
         self._changed_at = changed_at
         self._find_names = names_in(names)
-        self._passages = Passages(names)
+        self._claim_cache = ClaimCache(names)
         self._stated_conflicts = stated_conflicts
 
     def topic_of(self, query: str) -> str | None:
@@ -184,7 +184,7 @@ class Verifier:
         self, text: str, source: ClaimSource, attribute_stems: frozenset[str] | None = None
     ) -> list[Claim]:
         """The claims of a passage, cached; see `PassageClaims.claims`."""
-        return self._passages.claims(text, source, attribute_stems)
+        return self._claim_cache.claims(text, source, attribute_stems)
 
     # -- what they are checked against ----------------------------------------------------------
 

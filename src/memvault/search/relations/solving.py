@@ -14,9 +14,9 @@ from memvault.search.relations.step_graph import Floats32, StepGraph
 from memvault.search.relations.traversal import (
     IS_RIGHT_KIND,
     LEAST_SCORE,
-    Joint,
-    State,
+    RelationFit,
     Steps,
+    TermScores,
     Traversal,
 )
 from memvault.text.stems import stems
@@ -29,7 +29,7 @@ SAMPLED_TITLES = 1_000  # of a kind, at most, whose mean is taken for that of al
 
 def narrow(
     graph: StepGraph,
-    state: State,
+    state: TermScores,
     term: Term,
     *,
     kinds: Floats32,
@@ -151,7 +151,7 @@ class Solver:
                 best = solution
         return best
 
-    def _chain_ends(self, state: State) -> tuple[End, ...]:
+    def _chain_ends(self, state: TermScores) -> tuple[End, ...]:
         nodes = np.flatnonzero(state.score > LEAST_SCORE)
         nodes = nodes[np.argsort(-state.score[nodes], kind="stable")][:MAX_ENDS]
         return tuple(
@@ -164,7 +164,7 @@ class Solver:
             for node in nodes.tolist()
         )
 
-    def _solve(self, question: Question, term_index: int) -> tuple[State, float]:
+    def _solve(self, question: Question, term_index: int) -> tuple[TermScores, float]:
         """The nodes that a term may mean, and how well the relations below it are stated."""
         term, relations_below = question.terms[term_index], question.below(term_index)
         named_state = self._named_state(term) if term.named else None
@@ -185,11 +185,11 @@ class Solver:
             narrow(self._graph, state, term, kinds=kinds, topic=topic)
         return state, fit
 
-    def _limit_to_times(self, state: State, term: Term) -> None:
+    def _limit_to_times(self, state: TermScores, term: Term) -> None:
         for times in term.times:
             self._traversal.at_times(state, times)
 
-    def _related(self, question: Question, relation: Relation) -> tuple[State, float]:
+    def _related(self, question: Question, relation: Relation) -> tuple[TermScores, float]:
         """The nodes that this relation connects to the possible nodes at its other end."""
         child, fit = self._solve(question, relation.far)
         phrase = relation_phrase(question, relation, self._has_kind)
@@ -210,10 +210,10 @@ class Solver:
         has_words = phrase.is_weak or relation.words not in ("of", "")
         return is_only_relation and may_be_value and has_words
 
-    def _joint(self, question: Question, relation: Relation, phrase: Phrase) -> Joint:
+    def _joint(self, question: Question, relation: Relation, phrase: Phrase) -> RelationFit:
         far_term = question.terms[relation.far]
         is_of = relation.words in ("of", "")
-        return Joint(
+        return RelationFit(
             child_kinds=self._kinds_of(far_term)
             if far_term.named
             else self._term_kinds[relation.far].weights,
@@ -229,7 +229,7 @@ class Solver:
         number_of = self._graph.number_of
         return [number_of[node] for node in term.nodes or () if node in number_of]
 
-    def _named_state(self, term: Term) -> State:
+    def _named_state(self, term: Term) -> TermScores:
         return self._traversal.named(self._named_nodes(term))
 
     def _kinds_of(self, term: Term) -> Floats32:
