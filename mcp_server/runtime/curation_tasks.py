@@ -226,7 +226,7 @@ class CurationTasks:
         notes = [facts for _, facts in self._notes.values()]
         paths = None if everything else pending.paths
         tasks = self._finder[1].find(notes, paths, self._clock())
-        tasks += client_tasks(self._limits.excesses(), live.indexer.catalogue.by_path)
+        tasks += client_tasks(self._limits.excesses(), live.catalogue.by_path)
         tasks += dream_tasks(self._dream_proposals(), live.catalogue.by_id, live.graph_view)
         self._tasks = tuple(sorted(tasks, key=lambda task: task.order))
 
