@@ -27,8 +27,7 @@ from memvault.model.note import (
     mean_vector,
 )
 from memvault.model.priority import AwaitedLock, make_way
-from memvault.search.context.note_text import NAMESPACE as OUTLINES
-from memvault.search.context.note_text import NoteText, note_texts
+from memvault.search.context.note_text import NOTE_TEXTS, NoteText, note_texts
 from memvault.search.property_text import is_version
 from memvault.search.times.time_expressions import single_days
 from memvault.stores.open import Stores
@@ -47,14 +46,14 @@ _OF_THE_FILE = re.compile("creat|updat|modif|edit|chang|verif|publish|import|syn
 
 @dataclass(frozen=True, slots=True)
 class PreparedNote:
-    """A note with all data to be written; ``outline`` is None for a long note."""
+    """A note with all data to be written; ``packed_text`` is None for a long note."""
 
     reading: NoteReading
     memory: Memory
     names: tuple[Name, ...]
     graph: NoteGraph
     chunks: list[EmbeddedChunk]
-    outline: bytes | None
+    packed_text: bytes | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,11 +169,11 @@ class BatchWriter:
         pieces = {path: text.pieces for path, text in texts.items()}
         also = sentences_between_notes(graphs)
         chunks = chunk_notes(notes, self._embedder, pieces=pieces, extra_texts=also)
-        outlines = {path: text.packed() for path, text in texts.items()}
+        packed_texts = {path: text.packed() for path, text in texts.items()}
         return Batch(
             [
                 PreparedNote(
-                    reading, memory, names[note.path], graph, rows, outlines.get(note.path)
+                    reading, memory, names[note.path], graph, rows, packed_texts.get(note.path)
                 )
                 for reading, (note, memory), graph, rows in zip(
                     readings, notes, graphs, chunks, strict=True
@@ -189,7 +188,7 @@ class BatchWriter:
             self._stores.vectors.remove(stale)
             self._stores.graph.remove(stale)
         delete, _ = preference_rows(self._stores.keyvalue, dict.fromkeys(deleted))
-        self._catalogue.commit([], deleted, delete={**delete, OUTLINES: deleted})
+        self._catalogue.commit([], deleted, delete={**delete, NOTE_TEXTS: deleted})
         return NotesIndexed(frozenset(deleted), removed=frozenset(stale))
 
     def write(self, batch: Batch, paths: Collection[str]) -> NotesIndexed:
@@ -206,14 +205,14 @@ class BatchWriter:
         self._graphs.write(graphs)
         notes = {note.memory.path: note.reading.note for note in due_notes}
         delete, write = preference_rows(self._stores.keyvalue, notes)
-        outlines = {
-            note.memory.path: note.outline for note in due_notes if note.outline is not None
+        texts = {
+            note.memory.path: note.packed_text for note in due_notes if note.packed_text is not None
         }
         self._catalogue.commit(
             [self._record(note) for note in due_notes],
             unflushed=True,
             delete=delete,
-            write={**write, OUTLINES: outlines},
+            write={**write, NOTE_TEXTS: texts},
         )
         vectors = {note.memory.id: _vector_of(note.chunks) for note in due_notes}
         return NotesIndexed(frozenset(notes), graphs, vectors)

@@ -22,7 +22,7 @@ from memvault.vault.files import Vault
 logger = logging.getLogger(__name__)
 BATCH = 128  # notes written together, at most
 # A transaction must fit into the buffer pool of the graph store: 20,000 edges fit into 128 MB,
-# 50,000 do not. Writing 20,000 again takes 9 s.
+# 50,000 do not.
 EDGES_AT_ONCE = 10_000
 MAX_EDGES = 10_000  # of one note
 _FROM_TEXT = frozenset((EdgeOrigin.TAG, EdgeOrigin.MENTION, EdgeOrigin.ENTITY))
@@ -50,7 +50,7 @@ class GraphWriter:
         suppressed: concepts that the graph omits or replaces.
         embed: embeds texts and caches their vectors, to which questions are compared.
         max_note_bytes: larger notes are not read.
-        notify: called with the notes that `rewrite_edges` and `remove_forgotten` wrote.
+        notify: called with the notes that `rewrite_edges` and `update_suppressed` wrote.
     """
 
     def __init__(
@@ -129,12 +129,12 @@ class GraphWriter:
             graph, edges=edges, entities=tuple(node for node in graph.entities if node.id in ends)
         )
 
-    def recheck_forgotten(self) -> None:
-        """Have `remove_forgotten` check the whole graph again."""
+    def recheck_suppressed(self) -> None:
+        """Have `update_suppressed` check the whole graph again."""
         self._removed = None
 
-    def remove_forgotten(self) -> None:
-        """Remove forgotten concepts from the graph, and put restored ones back.
+    def update_suppressed(self) -> None:
+        """Remove forgotten and merged concepts from the graph, and put restored ones back.
 
         Notifies of the notes whose edges change.
         """

@@ -4,7 +4,7 @@ The order of every change lets the next scan repair a crash at any step:
 
 1. Names are registered. Notes whose edges depend on changed names are queued for relinking.
 2. In batches: chunks and graph are written, and last the notes' records, in one transaction with
-   their outlines and preferences and with marks until the chunks are flushed. From then on the
+   their texts and preferences and with marks until the chunks are flushed. From then on the
    notes are found.
 3. The chunks are flushed, and the queued notes are relinked.
 
@@ -150,8 +150,8 @@ class Indexer:
             relink=relink,
         )
         with self._lock:
-            self._graphs.recheck_forgotten()
-            self._graphs.remove_forgotten()
+            self._graphs.recheck_suppressed()
+            self._graphs.update_suppressed()
             result.unchanged = differing.on_disk - result.indexed
             self._unread = result.problems
             if result.indexed >= OPTIMIZE_AFTER:
@@ -177,7 +177,7 @@ class Indexer:
             with self._noting_full_disk(), making_way(None if quick else self.let_pass):
                 result = self._apply(present, deleted, report, finish_later=finish_later)
                 with self._lock:
-                    self._graphs.remove_forgotten()
+                    self._graphs.update_suppressed()
                     other_problems = {p: why for p, why in self._unread.items() if p not in paths}
                     self._unread = {**other_problems, **result.problems}
             return result

@@ -80,7 +80,8 @@ class SuppressedNodes:
 
         Each comes with the paths of the notes that may name it.
         """
-        return self.recorded(lambda key: key not in self.forgotten() and key not in self.merged())
+        suppressed = self.forgotten() | self.merged().keys()
+        return self.recorded(lambda key: key not in suppressed)
 
     def recorded(self, which: Callable[[str], bool]) -> dict[str, set[str]]:
         """The recorded nodes whose ids ``which`` accepts.

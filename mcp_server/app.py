@@ -27,7 +27,7 @@ from mcp_server.security.access_policy import AccessMiddleware, AccessPolicy
 from mcp_server.security.consent import SignInPaths, client_admin_routes, client_routes
 from mcp_server.security.oauth import ApprovalProvider
 from memvault import __version__
-from memvault.model.json_text import json_value
+from memvault.model.json_text import json_object
 
 if TYPE_CHECKING:
     from mcp_server.engine.startup import Startup
@@ -143,11 +143,8 @@ async def _receive(
 def _refusal(frame: str | bytes, error: ValidationError) -> SessionMessage | None:
     """The error for an invalid request; None if the message is not a request, as no client waits
     for an answer to it."""
-    try:
-        request = json_value(frame)
-    except ValueError:
-        return None
-    id_ = request.get("id") if isinstance(request, dict) and "method" in request else None
+    request = json_object(frame) or {}
+    id_ = request.get("id") if "method" in request else None
     if isinstance(id_, bool) or not isinstance(id_, int | str):
         return None
     details = error.errors(include_url=False, include_input=False)[0]

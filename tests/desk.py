@@ -148,7 +148,7 @@ class Desk:
 
         def stage(staging: Staging) -> tuple[Restored, tuple[str, ...], tuple[str, ...]]:
             found = stage_restoring(
-                staging, curator.forgotten, curator.history, target, curator.now()
+                staging, curator.tombstones, curator.history, target, curator.now()
             )
             return found, (found.tombstone.name,), found.tombstone.node_ids
 
@@ -156,7 +156,7 @@ class Desk:
 
     def kept(self) -> list[Tombstone]:
         """What is forgotten and not restored."""
-        return self.curator.forgotten.kept()
+        return self.curator.tombstones.kept()
 
 
 class _Notes:

@@ -27,7 +27,7 @@ from websockets.sync.client import ClientConnection
 
 from mcp_server.engine.launcher import Launcher
 from memvault.model.errors import EngineUnavailable
-from memvault.model.json_text import json_value
+from memvault.model.json_text import json_object
 
 _DRAIN_SECONDS = 2.0
 _POLL_SECONDS = 0.01
@@ -89,7 +89,7 @@ class Bridge:
     # From the client
 
     def _forward(self, line: bytes) -> None:
-        message = _parsed(line)
+        message = json_object(line) or {}  # the engine reports an invalid message
         if message.get("method") == "tools/call" and isinstance(message.get("params"), dict):
             line = _with_key(message, line)
         self._remember(message, line)
@@ -191,7 +191,7 @@ class Bridge:
                     self._fail(id_, _unknown_outcome(request))
             self._connection = connection
             for line in self._waiting:
-                tools_request = self._tools_request(_parsed(line))
+                tools_request = self._tools_request(json_object(line) or {})
                 lines += [line] if tools_request is None else [tools_request, line]
             self._waiting.clear()
             self._connection_wanted.clear()  # later messages are sent at once
@@ -205,7 +205,7 @@ class Bridge:
         """
         if self._initialize is None or self._initialize in waiting:
             return []
-        id_ = _key(_parsed(self._initialize).get("id"))
+        id_ = _key((json_object(self._initialize) or {}).get("id"))
         if id_ in self._unanswered:
             return []
         self._not_delivered.add(id_)
@@ -213,7 +213,7 @@ class Bridge:
         if self._initialized is not None and self._initialized not in waiting:
             lines.append(self._initialized)
         for line in self._subscribed.values():
-            id_ = _key(_parsed(line).get("id"))
+            id_ = _key((json_object(line) or {}).get("id"))
             if line not in waiting and id_ not in self._unanswered:
                 self._not_delivered.add(id_)
                 lines.append(line)
@@ -237,7 +237,7 @@ class Bridge:
             return closed.rcvd is None
 
     def _deliver(self, frame: bytes) -> None:
-        message = _parsed(frame)
+        message = json_object(frame) or {}
         if "method" not in message and message.get("id") is not None:
             if message["id"] == _OWN_ID:
                 self._learn_tools(message)
@@ -291,15 +291,6 @@ class Bridge:
 def _key(id_: Any) -> tuple[str, Any]:
     """The id with its type: 1, "1" and True are different ids, though 1 == True in Python."""
     return type(id_).__name__, id_ if isinstance(id_, int | str | float) else None
-
-
-def _parsed(message: bytes) -> dict[str, Any]:
-    """The message's fields; empty unless it is a JSON object (the engine reports the error)."""
-    try:
-        value = json_value(message)
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 def _with_key(message: dict[str, Any], line: bytes) -> bytes:

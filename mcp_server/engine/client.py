@@ -20,7 +20,7 @@ from mcp_server.engine.launcher import EngineAddress, Launcher, read_address
 from memvault import __version__
 from memvault.config.paths import StateFolder
 from memvault.model.errors import EngineUnavailable, MemvaultError
-from memvault.model.json_text import json_value
+from memvault.model.json_text import json_object, json_value
 
 COMMAND_LINE = "memvault-cli"  # the client name of the command line
 _PROTOCOL = "2025-06-18"
@@ -120,7 +120,7 @@ class EngineClient:
             response = connection.getresponse()
             if response.status != http.client.OK:
                 text = response.read()
-                _raise_if_error(_parsed(text))
+                _raise_if_error(json_object(text) or {})
                 raise EngineUnavailable(f"The engine answered {response.status} to {path}.")
             yield response
         except (OSError, http.client.HTTPException) as error:
@@ -155,14 +155,6 @@ def _raise_if_error(answer: dict[str, Any]) -> None:
 def _keywords(data: Any) -> dict[str, Any]:
     """The data without ``message``, which the error has already."""
     return {k: v for k, v in data.items() if k != "message"} if isinstance(data, dict) else {}
-
-
-def _parsed(text: bytes) -> dict[str, Any]:
-    try:
-        value = json_value(text)
-    except ValueError:
-        return {}
-    return value if isinstance(value, dict) else {}
 
 
 @contextmanager

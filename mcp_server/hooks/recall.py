@@ -153,7 +153,7 @@ class HookRecall:
                 chosen.append(hit)
         return self._quoted(query, chosen, given, DECIDED)[:MAX_BEFORE_EDIT]
 
-    def at_start(
+    def best_notes(
         self, project: str | None, goal: str, client: str, *, only: Collection[str] | None = None
     ) -> list[Quotation]:
         """Decisions, open questions and preferences for a project, best first (REQ-AUTO-06).
@@ -207,7 +207,7 @@ class HookRecall:
         conflicts = (c for c in stated if all(is_in_project(side.node.id) for side in c.sides))
         return outdated_notes(conflicts, live.catalogue.by_id)
 
-    def for_project(
+    def at_session_start(
         self, folder: str, project: str | None, current: str, client: str
     ) -> list[Quotation]:
         """Quotations of a project's notes and of its last sessions, for a session that starts.
@@ -220,7 +220,7 @@ class HookRecall:
         """
         sessions = self.sessions.recent(folder, project, current)
         texts = [quotation.text for quotation in sessions[:MAX_FROM_SESSIONS]]
-        notes = self.at_start(project, " ".join([project or "", *texts]).strip(), client)
+        notes = self.best_notes(project, " ".join([project or "", *texts]).strip(), client)
         quotations = distinct([*notes[:NOTES_FIRST], *sessions, *notes[NOTES_FIRST:]])
         ordered = newer_first(quotations, self._vectors.of)
         ordered.sort(key=lambda quotation: quotation.is_replaced)

@@ -134,7 +134,7 @@ class HookService:
 
     def _for_start(self, record: SessionRecord, call: HookCall) -> list[Quotation]:
         current = CapturedSession(call.client, call.session_id).note_id
-        return self._recall.for_project(record.folder, record.project, current, call.client)
+        return self._recall.at_session_start(record.folder, record.project, current, call.client)
 
     def _after_compaction(self, record: SessionRecord, call: HookCall) -> Reply:
         """A reply with the session's own note, the person's preferences, the lines of earlier
@@ -147,7 +147,7 @@ class HookService:
             if quotation.is_preference or (quotation.heading and quotation.key in lines)
         ]
         given_ids = record.given_ids
-        best = self._recall.at_start(
+        best = self._recall.best_notes(
             record.project, record.project or "", call.client, only=given_ids
         )
         quotations += best[: max(1, round(RETAINED_SHARE * len(given_ids)))] if given_ids else []

@@ -18,7 +18,7 @@ from starlette.routing import BaseRoute
 
 from mcp_server.pages.forms import Form
 from mcp_server.pages.memory import resolver
-from mcp_server.pages.note_text import compared, note_html
+from mcp_server.pages.note_html import compared, note_html
 from mcp_server.pages.page_actions import (
     ACTOR,
     accept_dream_proposal,

@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute
 
 from mcp_server.pages.forms import paged
 from mcp_server.pages.note_edits import editable
-from mcp_server.pages.note_text import MAX_CHARS, Resolve, note_html
+from mcp_server.pages.note_html import MAX_CHARS, Resolve, note_html
 from mcp_server.pages.shown_changes import shown_changes
 from mcp_server.pages.site import Site
 from memvault.curation.changes.change_text import author

@@ -207,22 +207,14 @@ class MemoryButtons:
 
     def __init__(self, site: Site) -> None:
         self._site = site
-        buttons: dict[str, Callable[[str, Form], object]] = {
-            "verify": lambda key, form: verify(
-                site.container, key, form.seen(), verified=form.yes("verified")
-            ),
+        buttons: dict[str, Callable[[str, Form], None]] = {
+            "verify": self._verify,
             "pin": self._pin,
-            "reconstruct": lambda key, _: self._actions.reconstruct(
-                key, by_person("brought back on the page")
-            ),
-            "tags": lambda key, form: self._actions.set_tags(
-                key, form.text("tags").split(","), by_person("tagged on the page")
-            ),
+            "reconstruct": self._reconstruct,
+            "tags": self._tags,
             "importance": self._importance,
             "lifecycle": self._lifecycle,
-            "annotate": lambda key, form: self._actions.annotate(
-                key, form.needed("note"), by_person("annotated on the page")
-            ),
+            "annotate": self._annotate,
             "forget": self._forget,
         }
         self.routes: list[BaseRoute] = [
@@ -236,6 +228,19 @@ class MemoryButtons:
     @property
     def _actions(self) -> Actions:
         return self._site.container.actions
+
+    def _verify(self, key: str, form: Form) -> None:
+        verify(self._site.container, key, form.seen(), verified=form.yes("verified"))
+
+    def _reconstruct(self, key: str, _: Form) -> None:
+        self._actions.reconstruct(key, by_person("brought back on the page"))
+
+    def _tags(self, key: str, form: Form) -> None:
+        tags = form.text("tags").split(",")
+        self._actions.set_tags(key, tags, by_person("tagged on the page"))
+
+    def _annotate(self, key: str, form: Form) -> None:
+        self._actions.annotate(key, form.needed("note"), by_person("annotated on the page"))
 
     def _forget(self, key: str, form: Form) -> None:
         permanent = form.text("permanent") == "yes"
@@ -292,7 +297,7 @@ class MemoryButtons:
         )
 
 
-def _on_memory(do: Callable[[str, Form], object]) -> Callable[[Request, Form], None]:
+def _on_memory(do: Callable[[str, Form], None]) -> Callable[[Request, Form], None]:
     def act(request: Request, form: Form) -> None:
         do(request.path_params["id"], form)
 

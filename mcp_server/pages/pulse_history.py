@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from mcp_server.tools.toolbox import Toolbox
-from memvault.cognition.pulse_history import PulseLog, PulsePoint
+from memvault.cognition.pulse_history import PulsePoint
 
 EVERY_SECONDS = 300.0
 PLOT_WIDTH, PLOT_HEIGHT, LEFT, BOTTOM = 640, 190, 30, 24
@@ -58,7 +58,6 @@ class PulseHistory:
 
     def __init__(self, box: Toolbox) -> None:
         self._box = box
-        self._pulse_log: PulseLog | None = None
 
     def points(self, days: int) -> Sequence[PulsePoint]:
         """The pulse of the last ``days`` days, and the current one.
@@ -67,17 +66,13 @@ class PulseHistory:
         """
         now = datetime.now(UTC)
         pulse, notes = self._box.meter.of_vault(), len(self._box.container.live.catalogue)
-        recorded = self._log().points(now - timedelta(days=days))
+        recorded = self._box.container.pulse_log.points(now - timedelta(days=days))
         return [*recorded, PulsePoint(now, pulse.entropy, pulse.coherence, notes)]
 
     def measure(self) -> float:
         """Record the current pulse; returns the seconds until the next measurement."""
         notes = len(self._box.container.live.catalogue)
         if notes:
-            self._log().record(self._box.meter.of_vault(), notes, datetime.now(UTC))
+            pulse = self._box.meter.of_vault()
+            self._box.container.pulse_log.record(pulse, notes, datetime.now(UTC))
         return EVERY_SECONDS
-
-    def _log(self) -> PulseLog:
-        if self._pulse_log is None:
-            self._pulse_log = PulseLog(self._box.container.journal)
-        return self._pulse_log

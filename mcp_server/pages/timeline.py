@@ -19,8 +19,7 @@ from mcp_server.pages.site import Site
 from memvault.model.east_asian_dates import with_english_dates
 from memvault.model.errors import StorageError, StoreUnavailable
 from memvault.model.memory import Memory
-from memvault.search.context.note_text import NAMESPACE as OUTLINES
-from memvault.search.context.note_text import NoteText
+from memvault.search.context.note_text import NOTE_TEXTS, NoteText
 from memvault.search.times.time_expressions import single_days
 
 
@@ -71,7 +70,7 @@ class TimelinePage:
             if self._read.get(memory.path, ("",))[0] != memory.content_hash
         ]
         with suppress(StoreUnavailable, StorageError):  # the page's notice says so
-            packed = live.stores.keyvalue.get_many(OUTLINES, [memory.path for memory in unread])
+            packed = live.stores.keyvalue.get_many(NOTE_TEXTS, [memory.path for memory in unread])
             for memory in unread:
                 text = NoteText.unpacked(packed[memory.path]) if memory.path in packed else None
                 self._read[memory.path] = (memory.content_hash, _lines_by_day(memory, text))

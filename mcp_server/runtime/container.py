@@ -20,7 +20,12 @@ from mcp_server.runtime.curation_tasks import CurationTasks
 from mcp_server.runtime.dreaming import Dreaming
 from mcp_server.runtime.engine_log import TRIM_SECONDS, trim_log
 from mcp_server.runtime.fading import FadingService
-from mcp_server.runtime.generations import Generation, OpenGenerations, open_generation
+from mcp_server.runtime.generations import (
+    Generation,
+    OpenGenerations,
+    SharedParts,
+    open_generation,
+)
 from mcp_server.runtime.index_status import index_status
 from mcp_server.runtime.indexing_service import IndexingService
 from mcp_server.runtime.learning_service import LearningService
@@ -29,6 +34,7 @@ from mcp_server.runtime.running_requests import RunningRequests
 from mcp_server.runtime.upkeep import Upkeep
 from mcp_server.runtime.worker import Worker, share_the_processor
 from memvault.cognition.activity import FLUSH_SECONDS, Activity
+from memvault.cognition.pulse_history import PulseLog
 from memvault.cognition.sessions import Sessions
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings, user_id
@@ -54,7 +60,7 @@ from memvault.model.errors import MemvaultError
 from memvault.model.graph import NotesIndexed
 from memvault.model.memory import Memory, Tombstone
 from memvault.model.provenance import own_lines
-from memvault.search.context.note_text import NAMESPACE as OUTLINES
+from memvault.search.context.note_text import NOTE_TEXTS
 from memvault.search.context.outline import Outlines
 from memvault.search.excerpt import Excerpts
 from memvault.search.fallback import AnswerCache
@@ -66,7 +72,7 @@ from memvault.vault.files import Vault
 from memvault.vault.journal import Journal
 from memvault.vault.leftovers import LONGEST_WRITE_SECONDS, remove_own_leftovers
 from memvault.vault.note_folders import NoteFolders
-from memvault.verification.claim_gate import GateLog
+from memvault.verification.claim_gate import ClaimGateLog
 from memvault.verification.immunity import Immunity
 
 logger = logging.getLogger(__name__)
@@ -157,11 +163,13 @@ class Container:
         """Open the journal and what follows it, before anything reads it: so it is read once."""
         self.journal = Journal(self.vault)
         self.quarantine = Quarantine(self.journal)
-        self.gate_log = GateLog(self.journal)
+        self.gate_log = ClaimGateLog(self.journal)
         self.provenances = Provenances(self.journal, self.vault)
         self.dream_record = DreamRecord(self.journal)
         self.distillation_log = DistillationLog(self.journal)
         self.fading_log = FadingLog(self.journal)
+        self.pulse_log = PulseLog(self.journal)
+        self.dismissed_tasks = DismissedTasks(self.journal)
 
     def _open_readers(self) -> None:
         """Open what reads notes for answers."""
@@ -174,7 +182,7 @@ class Container:
             self.curator.moved,
         )
         embedder, calendar = self.embedder, partial(Calendar.of, self.settings.calendar)
-        self.outlines = Outlines(self.guarded.read, embedder, self._stored_outlines)
+        self.outlines = Outlines(self.guarded.read, embedder, self._stored_note_texts)
         self.own_outlines = Outlines(self._read_own, embedder)
         self.excerpts = Excerpts(self.outlines, embedder, calendar=calendar)
         self.own_excerpts = Excerpts(self.own_outlines, embedder, own_only=True, calendar=calendar)
@@ -205,7 +213,7 @@ class Container:
         self.curation = CurationTasks(
             lambda: self.live,
             self.curator,
-            DismissedTasks(self.journal),
+            self.dismissed_tasks,
             self.worker,
             self.client_limits,
             clock=self.now,
@@ -280,8 +288,8 @@ class Container:
         self.client_limits.check(plan, why)
         self.guarded.check_edits(plan, why)
 
-    def _stored_outlines(self, paths: Collection[str]) -> dict[str, bytes]:
-        return self.live.stores.keyvalue.get_many(OUTLINES, paths)
+    def _stored_note_texts(self, paths: Collection[str]) -> dict[str, bytes]:
+        return self.live.stores.keyvalue.get_many(NOTE_TEXTS, paths)
 
     def _needed_approval(self, plan: Plan, why: Attribution) -> NeededApproval | None:
         return self.approvals.needed(plan, why)
@@ -331,8 +339,7 @@ class Container:
         self.entity_cache.close()
 
     def _open_generation(self, folder: Path) -> Generation:
-        generation = open_generation(
-            folder,
+        shared = SharedParts(
             vault=self.guarded,
             settings=self.settings,
             embedder=self.embedder,
@@ -340,11 +347,12 @@ class Container:
             entity_cache=self.entity_cache,
             reranker=self.models.reranker,
             answer_cache=self.answer_cache,
-            forgotten=lambda: self.curator.forgotten.hidden,
+            forgotten=lambda: self.curator.tombstones.suppressed_ids,
             merged=lambda: self.curator.merged_concepts,
             learning=lambda: self.learning,  # made after the indexes are open
             worker=self.worker,
         )
+        generation = open_generation(folder, shared)
         generation.indexer.on_change.append(partial(self._on_notes_indexed, generation.indexer))
         generation.indexer.on_batch.append(self.index_counters.add)
         generation.indexer.let_pass = self.requests.let_pass

@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -56,6 +56,15 @@ class _PendingChanges:
         return min(self.last + SETTLE_SECONDS, self.first + LONGEST_WAIT)
 
 
+@dataclass(frozen=True, slots=True)
+class _OpenTasks:
+    """The tasks among those found that are not dismissed."""
+
+    found: tuple[CurationTask, ...]
+    dismissed: Mapping[str, datetime]
+    tasks: tuple[CurationTask, ...]
+
+
 class CurationTasks:
     """Finds the tasks of the live indexes after changes. Thread-safe.
 
@@ -90,9 +99,7 @@ class CurationTasks:
         self._awaited = 0  # calls that wait for the search, so it must not make way for them
         self._trash_due = False
         self._tasks: tuple[CurationTask, ...] | None = None
-        self._open_cache: tuple[tuple[CurationTask, ...], int, tuple[CurationTask, ...]] | None = (
-            None
-        )
+        self._open_cache: _OpenTasks | None = None
         self._kinds_cache: tuple[tuple[CurationTask, ...], dict[str, set[TaskType]]] | None = None
         self._finder: tuple[Generation, TaskFinder] | None = None
         self._notes: dict[str, tuple[NoteRecord, NoteFacts]] = {}  # by path, as last checked
@@ -133,19 +140,12 @@ class CurationTasks:
 
     def _open_tasks(self) -> tuple[CurationTask, ...]:
         """The tasks that the person has not dismissed. Cached, since every answer counts them."""
-        tasks, decided = self._tasks or (), self.dismissed.decided
-        if (
-            self._open_cache is None
-            or self._open_cache[0] is not tasks
-            or self._open_cache[1] != decided
-        ):
-            memory_of, undecided = self._live().catalogue.by_id, tasks
-            if self.dismissed.last() is not None:
-                undecided = tuple(
-                    task for task in tasks if not self.dismissed.holds(task, memory_of)
-                )
-            self._open_cache = (tasks, decided, undecided)
-        return self._open_cache[2]
+        found, dismissed, cached = self._tasks or (), self.dismissed.by_key(), self._open_cache
+        if cached is None or cached.found is not found or cached.dismissed is not dismissed:
+            memory_of = self._live().catalogue.by_id
+            tasks = tuple(task for task in found if not self.dismissed.holds(task, memory_of))
+            self._open_cache = cached = _OpenTasks(found, dismissed, tasks)
+        return cached.tasks
 
     def waiting_dream_keys(self) -> set[str]:
         """The keys of dreams' proposals that wait for the person."""
@@ -230,7 +230,7 @@ class CurationTasks:
         notes = [facts for _, facts in self._notes.values()]
         paths = None if everything else pending.paths
         tasks = self._finder[1].find(notes, paths, self._clock())
-        tasks += client_tasks(self._limits.excesses(), live.indexer.catalogue.by_path)
+        tasks += client_tasks(self._limits.excesses(), live.catalogue.by_path)
         tasks += dream_tasks(self._dream_proposals(), live.catalogue.by_id, live.graph_view)
         self._tasks = tuple(sorted(tasks, key=lambda task: task.order))
 

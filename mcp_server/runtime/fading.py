@@ -126,7 +126,7 @@ class FadingService:
             self._can_fade_cache[memory.content_hash] = False
             return None
         faded = FadedText(memory, fading.stage, body, memory.content_hash, fading.since)
-        why = Attribution(client="memvault", rationale=_REASONS[fading.stage], kind="system")
+        why = Attribution(name="memvault", rationale=_REASONS[fading.stage], kind="system")
         try:
             return container.actions.fade(faded, last, why).change
         except (NoteConflict, InvalidParams) as error:

@@ -28,7 +28,7 @@ from memvault.reasoning.conflicts import stated_conflicts
 from memvault.reasoning.critique import Critic
 from memvault.reasoning.sentences.sentence_matching import SentenceMatcher
 from memvault.search.candidates import CandidateFinder
-from memvault.search.context.note_text import NAMESPACE as OUTLINES
+from memvault.search.context.note_text import NOTE_TEXTS
 from memvault.search.context.outline import Outlines
 from memvault.search.fallback import AnswerCache
 from memvault.search.pipeline import Searcher
@@ -67,66 +67,80 @@ class Generation:
         self.searcher.warm_up()
 
 
-def open_generation(
-    folder: Path,
-    *,
-    vault: Vault,
-    settings: Settings,
-    embedder: Embedder,
-    phrase_embedder: Embedder,
-    entity_cache: EntityCache,
-    reranker: Reranker | None,
-    answer_cache: AnswerCache,
-    forgotten: Callable[[], frozenset[str]],
-    merged: Callable[[], Mapping[str, GraphNode]],
-    learning: Callable[[], LearningService],
-    worker: Worker,
-) -> Generation:
-    """Open the stores of a generation and the objects that read them.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SharedParts:
+    """The objects of an engine that all of its generations use.
 
-    Args:
+    Attributes:
+        forgotten, merged: see `Indexer`.
         learning: what was learnt from use; called when a question is asked.
+    """
+
+    vault: Vault
+    settings: Settings
+    embedder: Embedder
+    phrase_embedder: Embedder
+    entity_cache: EntityCache
+    reranker: Reranker | None
+    answer_cache: AnswerCache
+    forgotten: Callable[[], frozenset[str]]
+    merged: Callable[[], Mapping[str, GraphNode]]
+    learning: Callable[[], LearningService]
+    worker: Worker
+
+
+def open_generation(folder: Path, shared: SharedParts) -> Generation:
+    """Open the stores of a generation and the objects that read them.
 
     Raises:
         StorageError: they are damaged, in use by another process, or there is no room.
     """
-    stores = open_stores(settings, folder, embedder.dimension, embedder.model_id)
+    embedder = shared.embedder
+    stores = open_stores(shared.settings, folder, embedder.dimension, embedder.model_id)
     with _closed_on_failure(stores):
         indexer = Indexer(
-            vault, stores, embedder, entity_cache, settings.index,
-            forgotten=forgotten, merged=merged,
+            shared.vault, stores, embedder, shared.entity_cache, shared.settings.index,
+            forgotten=shared.forgotten, merged=shared.merged,
         )  # fmt: skip
-    graph_view = GraphView(stores.graph, indexer.catalogue.by_id)
+    catalogue, graph_view = indexer.catalogue, GraphView(stores.graph, indexer.catalogue.by_id)
     indexer.on_change.append(graph_view.apply)
-    similarity_index = SimilarityIndex(graph_view, stores.vectors, indexer.catalogue)
-    by_id, names = indexer.catalogue.by_id, names_in(indexer.names)
+    similarity_index = SimilarityIndex(graph_view, stores.vectors, catalogue)
     verifier = Verifier(
-        stores.vectors, by_id, indexer.names, partial(stated_conflicts, graph_view),
-        read=vault.read, changed_at=indexer.catalogue.changed_at,
+        stores.vectors, catalogue.by_id, indexer.names, partial(stated_conflicts, graph_view),
+        read=shared.vault.read, changed_at=catalogue.changed_at,
     )  # fmt: skip
+    searcher = _searcher(shared, stores, indexer, graph_view, verifier)
+    outlines = Outlines(shared.vault.read, embedder, partial(stores.keyvalue.get_many, NOTE_TEXTS))
+    names = names_in(indexer.names)
+    matcher = SentenceMatcher(outlines, graph_view, names, embedder.embed)
+    critic = Critic(
+        searcher.find, catalogue.by_id, stores.vectors, names, verifier, matcher=matcher
+    )
+    reasoner = Reasoner(
+        graph_view, catalogue.by_id, find=searcher.find, claims_of=verifier.claims,
+        find_names=names_in(indexer.names, question=True), settings=shared.settings.reasoning,
+    )  # fmt: skip
+    return Generation(
+        folder, stores, indexer, catalogue, graph_view, similarity_index, searcher, critic, reasoner
+    )
+
+
+def _searcher(
+    shared: SharedParts, stores: Stores, indexer: Indexer, graph_view: GraphView, verifier: Verifier
+) -> Searcher:
+    settings, learning = shared.settings, shared.learning
     candidates = CandidateFinder(
-        stores, embedder, indexer, graph_view,
-        phrases=phrase_embedder, read=vault.read, cache=answer_cache,
-        limit_seconds=settings.limits.answer_seconds,
-        reranker=reranker, calendar=partial(Calendar.of, settings.calendar), background=worker,
+        stores, shared.embedder, indexer, graph_view,
+        phrases=shared.phrase_embedder, read=shared.vault.read, cache=shared.answer_cache,
+        limit_seconds=settings.limits.answer_seconds, reranker=shared.reranker,
+        calendar=partial(Calendar.of, settings.calendar), background=shared.worker,
         link_weight=lambda first, second: learning().link_weight(first, second),
         tuning=lambda: learning().tuning(),
     )  # fmt: skip
-    searcher = Searcher(
-        candidates, stores, embedder, indexer.catalogue, verifier,
+    return Searcher(
+        candidates, stores, shared.embedder, indexer.catalogue, verifier,
         preference=lambda question, ids: learning().preference(question, ids),
         ranking_share=settings.learning.ranking_share, tuning=lambda: learning().tuning(),
-    )  # fmt: skip
-    outlines = Outlines(vault.read, embedder, partial(stores.keyvalue.get_many, OUTLINES))
-    matcher = SentenceMatcher(outlines, graph_view, names, embedder.embed)
-    critic = Critic(searcher.find, by_id, stores.vectors, names, verifier, matcher=matcher)
-    reasoner = Reasoner(
-        graph_view, by_id, find=searcher.find, claims_of=verifier.claims,
-        find_names=names_in(indexer.names, question=True), settings=settings.reasoning,
-    )  # fmt: skip
-    return Generation(
-        folder, stores, indexer, indexer.catalogue, graph_view, similarity_index, searcher,
-        critic, reasoner,
     )  # fmt: skip
 
 

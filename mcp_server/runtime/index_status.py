@@ -64,7 +64,7 @@ def language_problem(hybrid: HybridSearch) -> str | None:
     """Names the languages of many notes that the model does not know; None if there are none."""
     languages: list[str] = []
     with suppress(StoreUnavailable):
-        languages = hybrid.unknown_languages()
+        languages = hybrid.languages.unknown()
     if not languages:
         return None
     *first, last = [language.capitalize() for language in languages]

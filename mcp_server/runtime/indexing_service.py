@@ -259,7 +259,7 @@ class IndexingService:
                 result = self.scan(report)
         except StorageError as error:
             result = self._recovered(error, report)
-        unread = () if self._is_first_scan_done else sorted(self._live.indexer.catalogue.paths())
+        unread = () if self._is_first_scan_done else sorted(self._live.catalogue.paths())
         # Before warming up, which takes seconds, so that these notes count as waiting.
         self._entity_jobs.add(unread)
         self._has_caught_up |= not is_empty

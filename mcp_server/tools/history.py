@@ -201,7 +201,7 @@ class HistoryTools(Tools):
             return None, None  # the person hid it, and the index does not know yet
         if any(container.guarded.held_at(path) is not None for path in paths):
             return None, None  # in quarantine
-        if any(paths & {tombstone.path} for tombstone in container.curator.forgotten.kept()):
+        if any(paths & {tombstone.path} for tombstone in container.curator.tombstones.kept()):
             return None, None  # forgotten: no tool shows it any more
         history = container.curator.history
         file = next((file for file in change.files if paths & set(file.paths)), None)

@@ -41,7 +41,7 @@ class NodeLookup:
 
     def memory(self, memory_id: str) -> Memory:
         """The memory with this id. Raises NoteNotFound, NoteQuarantined."""
-        memory = self._container().live.indexer.catalogue.by_id(memory_id)
+        memory = self._container().live.catalogue.by_id(memory_id)
         if memory is None:
             self.raise_if_quarantined(memory_id)
             raise NoteNotFound(
@@ -60,7 +60,7 @@ class NodeLookup:
             NoteQuarantined: the note is in quarantine.
         """
         try:
-            return resolve_note(name, self._container().live.indexer.catalogue)
+            return resolve_note(name, self._container().live.catalogue)
         except NoteNotFound:
             self.raise_if_quarantined(name.strip().lstrip("/"))
             raise_if_excluded(name, self._container().vault.ignore_rules)

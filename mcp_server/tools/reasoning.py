@@ -29,7 +29,11 @@ from memvault.model.note import ChunkSize
 from memvault.model.search import NodeRef, Scope, VerbosityLevel
 from memvault.reasoning.bayes.effects import CausalChain, Consequence, Direction, Effects
 from memvault.reasoning.bayes.influences import Influence
-from memvault.reasoning.bayes.omni_inference import Inference, Inferred, OmniInference
+from memvault.reasoning.bayes.omni_inference import (
+    InferenceDirection,
+    InferenceResult,
+    OmniInference,
+)
 from memvault.reasoning.bayes.probability import EvidenceUsed, ProbabilityQuery
 from memvault.search.scope import in_scope
 
@@ -215,7 +219,7 @@ class ReasoningTools(Tools):
     @tool(annotations=READS, tags=FULL, title="Infer in any direction")
     def omni_infer(
         self,
-        query_type: Annotated[Inference, Field(description="Direction of the inference.")],
+        query_type: Annotated[InferenceDirection, Field(description="Direction of the inference.")],
         clamped_nodes: ClampedNodes,
         *,
         predict_nodes: PredictNodes = None,
@@ -324,7 +328,9 @@ class ReasoningTools(Tools):
             links=self._links(chain.links, level),
         )
 
-    def _inference(self, inferred: Inferred, kind: Inference, ids: list[str]) -> InferenceAnswer:
+    def _inference(
+        self, inferred: InferenceResult, kind: InferenceDirection, ids: list[str]
+    ) -> InferenceAnswer:
         container = self._box.container
         name_of, by_id = container.live.reasoner.name_of, container.live.catalogue.by_id
         notice = None
@@ -341,7 +347,7 @@ class ReasoningTools(Tools):
                 for prediction in inferred.predictions
             ],
             inference_path=[name_of(key) for key in inferred.path_nodes]
-            if kind is Inference.BRIDGE
+            if kind is InferenceDirection.BRIDGE
             else None,
             notice=notice,
             pulse=self._box.meter.of(ids),

@@ -238,7 +238,7 @@ class RecallTools(Tools):
         passing = self._memory_filter(filters)
         search = self._box.container.live.searcher.hybrid.search_chunks
         scope = self._box.scope(project, filters)
-        by_id = self._box.container.live.indexer.catalogue.by_id
+        by_id = self._box.container.live.catalogue.by_id
 
         def search_memories(limit: int) -> list[tuple[ChunkHit, Memory]]:
             hits = search(query, limit, scope)

@@ -252,8 +252,8 @@ class Tools:
 
 
 def why_of(rationale: str, reason: str | None = None) -> Attribution:
-    """The provenance of a change: the calling client and its rationale, with secrets masked, since
-    the journal keeps it.
+    """Who requests a change, and why: the calling client with its rationale, in which secrets are
+    masked, since the journal keeps it.
 
     Raises:
         InvalidParams: the rationale is too short or too long.

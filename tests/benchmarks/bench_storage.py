@@ -31,8 +31,7 @@ from memvault.model.graph import GraphNode, NoteGraph
 from memvault.model.memory import Lifecycle, Memory, id_of_path
 from memvault.model.note import Chunk, ChunkSize, EmbeddedChunk, LineRange, Vector
 from memvault.model.search import Scope
-from memvault.search.context.note_text import NAMESPACE as OUTLINES
-from memvault.search.context.note_text import NoteText
+from memvault.search.context.note_text import NOTE_TEXTS, NoteText
 from memvault.stores.open import Stores, open_stores
 from memvault.stores.vectors.edge import EdgeVectorStore
 from memvault.text.units import Unit
@@ -99,7 +98,7 @@ def write(stores: Stores, share: list[Written], unflushed: Unflushed) -> None:
         stores.vectors.replace([(memory, chunks) for memory, chunks, *_ in batch])
         stores.graph.replace([graph for _, _, graph, *_ in batch])
         written = {
-            OUTLINES: {memory.path: row for memory, *_, row, _ in batch},
+            NOTE_TEXTS: {memory.path: row for memory, *_, row, _ in batch},
             UNFLUSHED: {memory.path: b"" for memory, *_ in batch},
             NAMESPACE: {memory.path: row for memory, *_, row in batch},
         }

@@ -117,6 +117,6 @@ def _opened(
         embedder,
         found,
         settings.index,
-        forgotten=lambda: curator.forgotten.hidden,
+        forgotten=lambda: curator.tombstones.suppressed_ids,
         merged=lambda: curator.merged_concepts,
     )

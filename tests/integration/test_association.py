@@ -163,7 +163,7 @@ def test_a_link_that_use_speaks_for_weighs_more_and_the_best_match_stays(
             return 0.76 if {one, other} == {ids["The Salt Road"], ids[loved]} else 0.0
 
         hybrid = HybridSearch(indexer.stores.vectors, embedder, by_id)
-        association = Association(view, embedder, by_id, hybrid.question_vector, learnt)
+        association = Association(view, embedder, by_id, hybrid.languages.question_vector, learnt)
         hits = hybrid.search(query, 4)
         assert hits[0].memory.title == "The Salt Road"
         found = association.extend(query, hits)
@@ -201,11 +201,11 @@ def test_a_link_carries_less_in_a_language_that_the_model_hardly_knows(
     foods = ("pane", "riso", "sale", "miele", "burro", "latte", "pesce", "olio")
     fill({f"Conservare {one}.md": f"Dove si tiene il {one} per non farlo andare a male.\n"
           for one in foods})  # fmt: skip
-    italian = searcher.hybrid.question_vector("Come si fa a conservare la spesa?")
+    italian = searcher.hybrid.languages.question_vector("Come si fa a conservare la spesa?")
     assert 0.0 < np.linalg.norm(italian) < 0.9
-    assert np.linalg.norm(searcher.hybrid.question_vector("How do I keep bread?")) == pytest.approx(
-        1.0
-    )
+    assert np.linalg.norm(
+        searcher.hybrid.languages.question_vector("How do I keep bread?")
+    ) == pytest.approx(1.0)
 
 
 def test_a_link_carries_as_much_as_in_english_in_a_language_that_the_model_knows(
@@ -217,7 +217,7 @@ def test_a_link_carries_as_much_as_in_english_in_a_language_that_the_model_knows
     fill({f"Conservare {one}.md": f"Dove si tiene il {one} per non farlo andare a male.\n"
           for one in foods})  # fmt: skip
     monkeypatch.setattr(TokenCounter, "bytes_per_token", lambda self, text: 5.0)
-    italian = searcher.hybrid.question_vector("Come si fa a conservare la spesa?")
+    italian = searcher.hybrid.languages.question_vector("Come si fa a conservare la spesa?")
     assert np.linalg.norm(italian) == pytest.approx(1.0, abs=1e-4)
 
 
@@ -229,14 +229,14 @@ def test_an_english_question_is_foreign_to_notes_in_another_language_that_the_mo
     fill({f"Flut {n}.md": f"Die Flut am Tag {n} war hoch, und die Boote sind nicht da.\n"
           for n in range(12)})  # fmt: skip
     question = "Where is the key?"
-    assert not searcher.hybrid.is_foreign_and_known(question, None)
+    assert not searcher.hybrid.languages.is_foreign_and_known(question, None)
     monkeypatch.setattr(TokenCounter, "bytes_per_token", lambda self, text: 5.0)
-    searcher.hybrid._known_languages.clear()
-    assert searcher.hybrid.is_foreign_and_known(question, None)
+    searcher.hybrid.languages.forget()
+    assert searcher.hybrid.languages.is_foreign_and_known(question, None)
     fill({f"Tide {n}.md": f"The tide of day {n} was high, and the boats stayed out.\n"
           for n in range(30)})  # fmt: skip
     searcher.hybrid._vectors._languages_until = 0.0  # type: ignore[attr-defined]  # a minute later
-    assert not searcher.hybrid.is_foreign_and_known(question, None)
+    assert not searcher.hybrid.languages.is_foreign_and_known(question, None)
 
 
 def test_the_language_of_most_notes_is_reported_if_the_model_does_not_know_it(
@@ -246,10 +246,10 @@ def test_the_language_of_most_notes_is_reported_if_the_model_does_not_know_it(
 ) -> None:
     fill({f"Flut {n}.md": f"Die Flut am Tag {n} war hoch, und die Boote sind nicht da.\n"
           for n in range(12)})  # fmt: skip
-    assert searcher.hybrid.unknown_languages() == ["german"]
+    assert searcher.hybrid.languages.unknown() == ["german"]
     monkeypatch.setattr(TokenCounter, "bytes_per_token", lambda self, text: 5.0)
-    searcher.hybrid._known_languages.clear()
-    assert searcher.hybrid.unknown_languages() == []
+    searcher.hybrid.languages.forget()
+    assert searcher.hybrid.languages.unknown() == []
 
 
 def test_many_notes_in_a_language_that_the_model_does_not_know_are_reported_with_what_to_do(

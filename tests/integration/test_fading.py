@@ -44,7 +44,7 @@ TEXT = (
     + "\n".join(f"- {sentence}" for sentence in SENTENCES)
     + "\n\n## Outcome\n\nWe sell the hull in May.\n"
 )
-ME = Attribution(client="page", rationale="a test", kind="person")
+ME = Attribution(name="page", rationale="a test", kind="person")
 
 
 class Clock:
@@ -273,7 +273,7 @@ def test_a_damaged_archive_changes_nothing_and_goes_with_its_note(world: World) 
     with pytest.raises(StorageError, match="archive"):
         world.container.actions.reconstruct("Boat day", ME)
     assert world.read() == after
-    why = Attribution(client="page", rationale="a test", reason="user_requested", kind="person")
+    why = Attribution(name="page", rationale="a test", reason="user_requested", kind="person")
     world.container.actions.forget(
         [world.container.actions.target("Boat day")], why, permanent=True
     )

@@ -23,7 +23,7 @@ from memvault.model.errors import StoreUnavailable
 from memvault.model.memory import id_of_path
 from memvault.model.note import ParsedNote
 from memvault.model.search import Scope
-from memvault.search.context.note_text import NAMESPACE as OUTLINES
+from memvault.search.context.note_text import NOTE_TEXTS
 from memvault.text.tokens import TokenCounter
 from memvault.vault.parse import parse_note
 from tests.snapshot import assert_as_rebuilt, snapshot
@@ -428,7 +428,7 @@ def test_a_deleted_note_is_forgotten(indexer: Indexer, write: Write) -> None:
     (indexer.vault.root / "a.md").unlink()
     indexer.index(["a.md"])
     assert found(indexer, "lemons") == []
-    assert [path for path, _ in indexer.stores.keyvalue.items(OUTLINES)] == ["b.md"]
+    assert [path for path, _ in indexer.stores.keyvalue.items(NOTE_TEXTS)] == ["b.md"]
     assert edges_of(indexer, "b.md") == {("links to", None, "a")} or targets(indexer, "b.md") == {
         None
     }

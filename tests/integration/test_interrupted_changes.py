@@ -61,7 +61,7 @@ def known(desk: Desk) -> set[str]:
 def check(root: Path, old: set[str], before: dict[str, bytes], after: dict[str, bytes]) -> str:
     """What the next start makes of an interrupted change."""
     desk = Desk(root)
-    if desk.curator.forgotten.kept():
+    if desk.curator.tombstones.kept():
         desk.curator.purge()  # what was to be deleted for good
     found = files(root)
     new = known(desk) - old

@@ -71,9 +71,11 @@ def test_one_word_that_asks_shows_the_language_of_a_short_question(
     searcher: Searcher, fill: Callable[[dict[str, str]], None]
 ) -> None:
     fill({"Tide.md": "The tide was high, and the boats stayed out.\n"})
-    assert searcher.hybrid.is_in_unknown_language("Welche Flagge trug Marit?")
-    assert not searcher.hybrid.is_in_unknown_language("Which flag did Marit carry in Rome?")
-    assert not searcher.hybrid.is_in_unknown_language("Marit's flag")
+    assert searcher.hybrid.languages.is_in_unknown_language("Welche Flagge trug Marit?")
+    assert not searcher.hybrid.languages.is_in_unknown_language(
+        "Which flag did Marit carry in Rome?"
+    )
+    assert not searcher.hybrid.languages.is_in_unknown_language("Marit's flag")
 
 
 def test_notes_that_nearly_know_an_answer_are_shown_as_unsure(

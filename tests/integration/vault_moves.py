@@ -311,13 +311,13 @@ class Hand:
 
     def _restore(self, number: int) -> None:
         curator = self.curator
-        kept = curator.forgotten.kept()
+        kept = curator.tombstones.kept()
         if not kept:
             return
         target = kept[number % len(kept)]
         done = curator.perform(
             lambda staging: stage_restoring(
-                staging, curator.forgotten, curator.history, target.reversal_hash, curator.now()
+                staging, curator.tombstones, curator.history, target.reversal_hash, curator.now()
             ),
             ChangeKind.RESTORED,
             (target.name,),

@@ -7,7 +7,7 @@ import time
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcp_server.pages.note_text import compared
+from mcp_server.pages.note_html import compared
 from memvault.curation.changes.plan import lines_changed
 from memvault.text.diff import stretches
 

@@ -64,6 +64,7 @@ def test_a_heading_may_say_that_what_follows_is_not_so(heading: str) -> None:
         ("~~The rent is 900 EUR.~~", True),
         ("~~The rent~~ is **900 EUR**.", False),
         ("- [ ] The rent is 900 EUR.", True),
+        ("1. [ ] The rent is 900 EUR.", True),
         ("- [x] The rent is 900 EUR.", False),
         ("- The rent is 900 EUR.", False),
         ("> [!note] Costs\n> The rent is 900 EUR.", False),

@@ -409,14 +409,14 @@ def test_without_one_step_renames_nothing_is_overwritten_either(
 def test_a_concept_without_a_note_is_hidden_until_it_is_restored(desk: TrashDesk):
     node = GraphNode("11111111-2222-4333-8444-555555555555", "concept", "Night Watch")
     tombstone = desk.forget(Target("Night Watch", nodes=(node,)))
-    assert node.id in desk.curator.forgotten.hidden and tombstone.restorable_until is None
+    assert node.id in desk.curator.tombstones.suppressed_ids and tombstone.restorable_until is None
     desk.now += timedelta(days=400)
     assert desk.curator.purge() == []
     desk.open()
-    assert node.id in desk.curator.forgotten.hidden
+    assert node.id in desk.curator.tombstones.suppressed_ids
     assert desk.restore("night watch").path is None
     desk.open()
-    assert desk.curator.forgotten.hidden == frozenset()
+    assert desk.curator.tombstones.suppressed_ids == frozenset()
 
 
 def test_the_order_in_which_the_journals_files_are_read_does_not_matter(desk: TrashDesk):
@@ -424,8 +424,12 @@ def test_the_order_in_which_the_journals_files_are_read_does_not_matter(desk: Tr
     desk.forget(desk.put("B.md"))
     desk.restore("A.md")
     entries = list(desk.journal.entries())
-    for order in (entries, entries[::-1], entries[1::2] + entries[::2]):
-        read = Tombstones(order)
+    orders = (entries, entries[::-1], entries[1::2] + entries[::2])
+    for number, order in enumerate(orders):
+        journal = Journal(Vault(desk.root), Path(f".memvault/order {number}"))
+        for entry in order:
+            journal.append(entry)
+        read = Tombstones(journal)
         assert [each.path for each in read.kept()] == ["B.md"]
 
 

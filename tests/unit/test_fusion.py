@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from memvault.model.note import ChunkSize, Vector
 from memvault.model.search import Ranking
-from memvault.search.fusion import Fused, FusionSettings, ScoreList, SharedPart, best_first
+from memvault.search.fusion import Fused, FusionSettings, ScoreList, best_first
+from memvault.search.note_languages import CommonPartOfNotes
 
 PASSAGE, SECTION, NOTE = ChunkSize.PASSAGE, ChunkSize.SECTION, ChunkSize.NOTE
 SETTINGS = FusionSettings()
@@ -158,7 +159,7 @@ def vector(*values: float) -> Vector:
 
 def test_what_all_notes_share_is_taken_off_a_question() -> None:
     notes = [vector(3, 1, 0), vector(3, 0, 1), vector(3, -1, 0), vector(3, 0, -1)]
-    shared = SharedPart.from_vectors(notes)
+    shared = CommonPartOfNotes.from_vectors(notes)
     assert shared is not None
     question = vector(3, 1, 0.5)
     rest, lift = shared.subtracted_from(question)
@@ -171,7 +172,7 @@ def test_what_all_notes_share_is_taken_off_a_question() -> None:
 
 def test_cosines_that_differ_little_are_stretched_to_those_of_english() -> None:
     notes = [vector(3, 1, 0), vector(3, 0, 1), vector(3, -1, 0), vector(3, 0, -1)]
-    shared = SharedPart.from_vectors(notes)
+    shared = CommonPartOfNotes.from_vectors(notes)
     assert shared is not None
     question = vector(3, 1, 0.5)
     factor = shared.stretch(question, 0.15)
@@ -194,5 +195,5 @@ def test_stretched_scores_keep_their_order(drawn: list[float], usual: float, fac
 
 
 def test_notes_that_have_nothing_in_common_take_nothing_off() -> None:
-    assert SharedPart.from_vectors([vector(1, 0), vector(0, 1)]) is None
-    assert SharedPart.from_vectors([vector(1, 0)]) is None
+    assert CommonPartOfNotes.from_vectors([vector(1, 0), vector(0, 1)]) is None
+    assert CommonPartOfNotes.from_vectors([vector(1, 0)]) is None

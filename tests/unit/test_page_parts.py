@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from html.parser import HTMLParser
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
@@ -13,12 +14,12 @@ from hypothesis import strategies as st
 
 from mcp_server.pages.forms import PAGE_SIZE, back_to, paged
 from mcp_server.pages.note_edits import editable, edited
-from mcp_server.pages.note_text import MAX_WORDS, compared, note_html
+from mcp_server.pages.note_html import MAX_WORDS, compared, note_html
 from mcp_server.pages.pulse_history import pulse_plot
 from mcp_server.pages.templating import ago, likelihood, passage, plain, when
 from memvault.cognition.pulse_history import PulseLog, PulsePoint
 from memvault.curation.operations.brief import key_facts
-from memvault.curation.tasks.dismissed_tasks import DismissedTasks
+from memvault.curation.tasks.dismissed_tasks import DismissedTasks, task_key
 from memvault.curation.tasks.note_tasks import NoteFacts, unverified
 from memvault.model.change import CurationTask, Priority, TaskType
 from memvault.model.errors import InvalidParams
@@ -245,6 +246,7 @@ def test_the_course_is_kept_hourly_where_it_moves_and_read_again(tmp_path: Path)
     assert not course.record(pulse(0.5), 10, NOW + timedelta(minutes=30)), "within the hour"
     assert not course.record(pulse(0.4), 10, NOW + timedelta(hours=2)), "nothing moved"
     assert course.record(pulse(0.5), 10, NOW + timedelta(hours=3))
+    assert len(course.points(NOW - timedelta(days=1))) == 2
     again = PulseLog(journal)
     assert [point.entropy for point in again.points(NOW - timedelta(days=1))] == [0.4, 0.5]
     assert next(iter(again.points(NOW + timedelta(hours=4)))).entropy == 0.5
@@ -255,10 +257,14 @@ def memory(path: str, **said: object) -> Memory:
     return Memory.model_validate({**fields, "path": path, "content_hash": "1", **said})
 
 
+def orphan(note_id: str) -> CurationTask:
+    return CurationTask(task_type=TaskType.ORPHAN, target_nodes=(note_id,), paths=(note_id,),
+                        priority=Priority.LOW, detail="alone")  # fmt: skip
+
+
 def test_a_task_stays_left_until_one_of_its_notes_changes(tmp_path: Path) -> None:
     journal, note = Journal(Vault(tmp_path)), memory("a")
-    task = CurationTask(task_type=TaskType.ORPHAN, target_nodes=("a",), paths=("a",),
-                        priority=Priority.LOW, detail="alone")  # fmt: skip
+    task = orphan("a")
     left = DismissedTasks(journal)
     assert not left.holds(task, lambda _: note)
     left.dismiss(task, lambda _: note, ME, NOW)
@@ -269,6 +275,29 @@ def test_a_task_stays_left_until_one_of_its_notes_changes(tmp_path: Path) -> Non
     assert last is not None and last[1] == NOW
     again.reopen(last[0], ME, NOW + timedelta(seconds=1))
     assert not DismissedTasks(journal).holds(task, lambda _: note)
+    assert not left.holds(task, lambda _: note), "another process reopened it"
+
+
+DECISIONS = st.lists(st.tuples(st.sampled_from(["dismiss", "reopen"]), st.sampled_from("abc")))
+
+
+@given(DECISIONS)
+def test_who_reads_decisions_one_by_one_knows_what_who_reads_them_at_once_knows(
+    decisions: list[tuple[str, str]],
+) -> None:
+    with TemporaryDirectory() as folder:
+        journal = Journal(Vault(Path(folder)))
+        follower, expected = DismissedTasks(Journal(Vault(Path(folder)))), dict[str, datetime]()
+        for number, (decision, note_id) in enumerate(decisions):
+            task, now = orphan(note_id), NOW + timedelta(seconds=number)
+            if decision == "dismiss":
+                DismissedTasks(journal).dismiss(task, memory, ME, now)
+                expected[task_key(task, memory)] = now
+            else:
+                DismissedTasks(journal).reopen(task_key(task, memory), ME, now)
+                expected.pop(task_key(task, memory), None)
+            assert follower.by_key() == expected
+        assert DismissedTasks(journal).by_key() == expected
 
 
 @pytest.mark.parametrize(

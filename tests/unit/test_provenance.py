@@ -29,7 +29,7 @@ from memvault.model.note import LineRange
 from memvault.model.provenance import Origin, OriginKind, OriginSpan, Provenance, own_lines
 from memvault.vault.files import Vault
 from memvault.vault.journal import Journal, JournalEntry
-from memvault.verification.claim_gate import Gate
+from memvault.verification.claim_gate import ClaimGate
 from memvault.verification.immunity import Immunity
 
 BY_PERSON = Attribution("page", "verified on the page", kind="person")
@@ -165,7 +165,7 @@ def test_the_persons_words_on_a_sensitive_matter_are_without_properties(
     desk.edit_as_client("Pay.md", f"{head}{end}The pay will be 9 from May on.{end}")
     reading = read_note(desk.guarded, "Pay.md", 10_000)
     assert reading is not None
-    own = Gate(desk.guarded.read).own_text(reading.memory("1"))
+    own = ClaimGate(desk.guarded.read).own_text(reading.memory("1"))
     assert own.split() == ["#", "Pay", "Paid", "on", "the", "first."]
 
 

@@ -7,7 +7,7 @@ from datetime import date
 
 import pytest
 
-from memvault.search.relations.interpretations import readings
+from memvault.search.relations.interpretations import interpretations
 from memvault.search.relations.question import Question, relation_phrase
 from memvault.search.relations.question_masking import NamedSpan, QuestionReader
 from memvault.search.times.time_spans import Calendar
@@ -88,7 +88,7 @@ def test_a_time_belongs_to_the_words_before_it(parser: QuestionParser) -> None:
 def test_a_noun_that_names_no_kind_may_be_words_of_a_relation(parser: QuestionParser) -> None:
     question = read(parser, "Who is in charge of Otter Creek?")
     kinds = [term.text in KINDS or term.person for term in question.terms]
-    words = {triples(reading)[0][1] for reading in readings(question, kinds)}
+    words = {triples(reading)[0][1] for reading in interpretations(question, kinds)}
     assert any("charge" in each for each in words)
 
 

@@ -10,7 +10,7 @@ import json
 from typing import Any
 
 from memvault.capture.transcripts import spoken
-from memvault.model.json_text import json_value
+from memvault.model.json_text import json_object
 from memvault.text.secrets import without_secrets
 
 SESSION_KEYS = ("session_id", "sessionId", "conversation_id")
@@ -23,11 +23,8 @@ _PLAIN = (*SESSION_KEYS, *TRANSCRIPT_KEYS, *START_KEYS, *AGENT_KEYS, "cwd", "wor
 
 def kept_input(data: bytes) -> bytes | None:
     """The part of a hook's JSON that a capture needs; None if the input is no JSON object."""
-    try:
-        given = json_value(data)
-    except ValueError:
-        return None
-    if not isinstance(given, dict):
+    given = json_object(data)
+    if given is None:
         return None
     kept: dict[str, Any] = {key: given[key] for key in _PLAIN if key in given}
     for key in MESSAGE_KEYS:

@@ -40,49 +40,64 @@ def newer_first(
     if not any(map(_is_replaceable, quotations)):
         return list(quotations)
     every = distinct([*quotations, *newer])
-    texts = [without_speaker(quotation.text) for quotation in every]
-    vector_of = embed(texts)
-    vectors = np.stack([vector_of[text] for text in texts])
-    cosines = vectors @ vectors.T
-    words = [content_words(text) for text in texts]
-    replaced_words = [
-        replaced_choices(quotation.text) if _replaces(quotation) else [] for quotation in every
-    ]
-
-    def replaces(new: int, old: int) -> bool:
-        if not (_replaces(every[new]) and _is_newer(every[new], every[old])):
-            return False
-        names = any(former <= words[old] for former in replaced_words[new])
-        if not names and words[old].difference(*replaced_words[old]) <= words[new]:
-            return False  # they agree
-        decided = DECIDED_MATTER if _decides(every[new]) else SAME_MATTER
-        return bool(cosines[old, new] >= (NAMED_MATTER if names else decided))
-
-    places = range(len(every))
-    replacing = {
-        old: [new for new in places if replaces(new, old)]
-        for old in places
-        if _is_replaceable(every[old])
-    }
-
-    def newest(place: int) -> Iterator[int]:
-        """What replaces it and is not replaced itself."""
-        for new in replacing.get(place, ()):
-            yield from newest(new) if replacing.get(new) else (new,)
-
+    replacements = _Replacements(every, embed)
     ordered: list[Quotation] = []
     for place, quotation in enumerate(every[: len(quotations)]):
-        ordered += [every[new] for new in newest(place)]
-        is_replaced = bool(replacing.get(place))
+        ordered += [every[new] for new in replacements.newest(place)]
+        is_replaced = replacements.is_replaced(place)
         ordered.append(replace(quotation, is_replaced=True) if is_replaced else quotation)
     return distinct(ordered)
+
+
+class _Replacements:
+    """Which of some quotations replace which others; each is named by its place."""
+
+    def __init__(self, quotations: Sequence[Quotation], embed: Embed) -> None:
+        self._quotations = quotations
+        texts = [without_speaker(quotation.text) for quotation in quotations]
+        vector_of = embed(texts)
+        vectors = np.stack([vector_of[text] for text in texts])
+        self._cosines = vectors @ vectors.T
+        self._words = [content_words(text) for text in texts]
+        self._replaced_words = [
+            replaced_choices(quotation.text) if _settles_matter(quotation) else []
+            for quotation in quotations
+        ]
+        places = range(len(quotations))
+        self._newer_than = {
+            old: [new for new in places if self._replaces(new, old)]
+            for old in places
+            if _is_replaceable(quotations[old])
+        }
+
+    def is_replaced(self, place: int) -> bool:
+        return bool(self._newer_than.get(place))
+
+    def newest(self, place: int) -> Iterator[int]:
+        """What replaces a quotation and is not replaced itself."""
+        for new in self._newer_than.get(place, ()):
+            if self.is_replaced(new):
+                yield from self.newest(new)
+            else:
+                yield new
+
+    def _replaces(self, new: int, old: int) -> bool:
+        newer, older, words = self._quotations[new], self._quotations[old], self._words
+        if not (_settles_matter(newer) and _is_newer(newer, older)):
+            return False
+        cosine = float(self._cosines[old, new])
+        if any(former <= words[old] for former in self._replaced_words[new]):
+            return cosine >= NAMED_MATTER
+        if words[old].difference(*self._replaced_words[old]) <= words[new]:
+            return False  # they agree
+        return cosine >= (DECIDED_MATTER if _decides(newer) else SAME_MATTER)
 
 
 def _is_replaceable(quotation: Quotation) -> bool:
     return quotation.memory.type == "session" and quotation.heading in _REPLACED
 
 
-def _replaces(quotation: Quotation) -> bool:
+def _settles_matter(quotation: Quotation) -> bool:
     """Whether a quotation settles its matter: the person's own note, or a line of a session that is
     no question or report."""
     if quotation.memory.type == "session":

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
-from memvault.model.json_text import json_value
+from memvault.model.json_text import json_object, json_value
 from memvault.model.moments import in_utc
 
 Speaker = Literal["person", "assistant"]
@@ -184,11 +184,8 @@ def _document_turns(file: BinaryIO) -> Iterator[tuple[TranscriptTurn, int]]:
 
 
 def _turn_of_line(line: bytes, of_subagent: bool) -> TranscriptTurn | None:
-    try:
-        entry = json_value(line)
-    except ValueError:
-        return None
-    if not isinstance(entry, dict) or (entry.get("isSidechain") and not of_subagent):
+    entry = json_object(line)
+    if entry is None or (entry.get("isSidechain") and not of_subagent):
         return None
     return _turn(entry)
 
@@ -294,10 +291,7 @@ def _edited(tool: Any, arguments: Any) -> list[str]:
         patched = _PATCHED.findall(arguments)
         if patched:
             return [str(path).strip() for path in patched]
-        try:
-            arguments = json_value(arguments)
-        except ValueError:
-            return []
+        arguments = json_object(arguments)
     if not isinstance(arguments, dict):
         return []
     if isinstance(arguments.get("input"), str):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -10,6 +9,7 @@ from datetime import datetime, timedelta
 from memvault.model.change import SYSTEM
 from memvault.model.state import CognitivePulse
 from memvault.vault.journal import Journal, JournalEntry
+from memvault.vault.journal_reader import JournalReader
 
 KIND = "pulse_measured"
 MIN_INTERVAL = timedelta(hours=1)
@@ -26,18 +26,19 @@ class PulsePoint:
     notes: int
 
 
-class PulseLog:
+class PulseLog(JournalReader):
     """The pulse history of one vault. Thread-safe."""
 
     def __init__(self, journal: Journal) -> None:
-        self._journal = journal
-        self._lock = threading.Lock()
-        points = [point for entry in journal.entries((KIND,)) if (point := _point(entry))]
-        self._points = sorted(points, key=lambda point: point.at)
+        super().__init__(journal, (KIND,))
+        self._points: list[PulsePoint] = []  # oldest first
 
     def points(self, since: datetime) -> Sequence[PulsePoint]:
-        """The points since a moment, and the last one before it, oldest first."""
-        with self._lock:
+        """The points since a moment, and the last one before it, oldest first.
+
+        Raises StorageError: the journal cannot be read.
+        """
+        with self._current():
             before = sum(point.at < since for point in self._points)
             return self._points[max(0, before - 1) :]
 
@@ -47,14 +48,18 @@ class PulseLog:
         Raises StorageError, DiskFull: the journal cannot be written.
         """
         point = PulsePoint(now, pulse.entropy, pulse.coherence, notes)
-        with self._lock:
+        with self._current():
             last = self._points[-1] if self._points else None
             if last is not None and (now - last.at < MIN_INTERVAL or not _moved(last, point)):
                 return False
-            self._points.append(point)
-        data = {"entropy": point.entropy, "coherence": point.coherence, "notes": notes}
-        self._journal.append(JournalEntry(ts=now, kind=KIND, actor=SYSTEM, data=data))
+            data = {"entropy": point.entropy, "coherence": point.coherence, "notes": notes}
+            self._journal.append(JournalEntry(ts=now, kind=KIND, actor=SYSTEM, data=data))
         return True
+
+    def _take(self, entries: Sequence[JournalEntry]) -> None:
+        points = {point.at: point for point in self._points}
+        points |= {entry.ts: point for entry in entries if (point := _point(entry)) is not None}
+        self._points = [points[at] for at in sorted(points)]
 
 
 def _moved(last: PulsePoint, now: PulsePoint) -> bool:

@@ -14,14 +14,13 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from memvault.consolidation.faded_text import word_count
 from memvault.consolidation.rewards import Use
 from memvault.model.change import SYSTEM
 from memvault.model.memory import Memory
-from memvault.model.note import Embed, ParsedNote
+from memvault.model.note import Embed, ParsedNote, normalised
 from memvault.search.modes import diverse
 from memvault.vault.journal import Journal, JournalEntry
 from memvault.vault.journal_reader import JournalReader
@@ -81,7 +80,7 @@ def distil(memory: Memory, note: ParsedNote, embed: Embed) -> Distillate | None:
     if not sentences or len(sentences) > MAX_SENTENCES or total <= WORDS[0]:
         return None
     vectors = np.asarray(embed([sentence.text for sentence in sentences]), np.float32)
-    note_vector = _unit((vectors * lengths[:, None]).sum(axis=0))
+    note_vector = normalised((vectors * lengths[:, None]).sum(axis=0))
     order = diverse(np.clip(vectors @ note_vector, 0, 1).tolist(), vectors, len(sentences), VARIETY)
     for most in WORDS:
         chosen, spent = [], 0
@@ -90,17 +89,13 @@ def distil(memory: Memory, note: ParsedNote, embed: Embed) -> Distillate | None:
                 chosen.append(at)
                 spent += int(lengths[at])
         chosen_sum = (vectors[chosen] * lengths[chosen, None]).sum(axis=0)
-        fidelity = float(_unit(chosen_sum) @ note_vector)
+        fidelity = float(normalised(chosen_sum) @ note_vector)
         if chosen and fidelity >= FIDELITY:
             return Distillate(
                 memory=memory.id, version=memory.content_hash, sentences=tuple(sorted(chosen)),
                 fidelity=round(fidelity, 3), ratio=round(1.0 - spent / total, 3),
             )  # fmt: skip
     return None
-
-
-def _unit(vector: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    return np.asarray(vector / (float(np.linalg.norm(vector)) or 1.0), np.float32)
 
 
 class DistillationLog(JournalReader):

@@ -355,7 +355,7 @@ class Actions(IndexedChanges):
 
         def stage(staging: Staging) -> Described[Restored]:
             restored = stage_restoring(
-                staging, curator.forgotten, curator.history, name, curator.now()
+                staging, curator.tombstones, curator.history, name, curator.now()
             )
             return restored, (restored.tombstone.name,), restored.tombstone.node_ids
 

@@ -92,7 +92,7 @@ class Approvals:
             reason = _OWN[kind]
         elif plan.kind is ChangeKind.MOVED and _becomes_permanent(note, edit):
             reason = _PERMANENT
-        elif _is_deleted(edit, plan) and not is_stored_only_by(self._history, note, why.client):
+        elif _is_deleted(edit, plan) and not is_stored_only_by(self._history, note, why.name):
             reason = _OF_OTHERS
         else:
             return None
@@ -169,4 +169,4 @@ def _to_undo(changes: Iterable[Change], why: Attribution) -> NeededApproval | No
 def _is_own(change: Change, why: Attribution) -> bool:
     """Whether memvault or this client made a change."""
     actor = change.actor
-    return actor.kind == "system" or (actor.kind, actor.name) == ("client", why.client)
+    return actor.kind == "system" or (actor.kind, actor.name) == ("client", why.name)

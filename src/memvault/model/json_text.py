@@ -22,3 +22,12 @@ def json_value(text: str | bytes, **options: Any) -> Any:
         return json.loads(text, **options)
     except RecursionError as error:
         raise ValueError("the JSON is nested too deeply") from error
+
+
+def json_object(text: str | bytes) -> dict[str, Any] | None:
+    """The object of a JSON text; None if the text is no JSON object."""
+    try:
+        value = json_value(text)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None

@@ -170,6 +170,12 @@ Embed = Callable[[Sequence[str]], npt.NDArray[np.float32]]
 """Gives the vectors of texts, (n, dim), L2-normalised."""
 
 
+def normalised(vector: Vector) -> Vector:
+    """The vector with length 1; zeros stay."""
+    length = float(np.linalg.norm(vector))
+    return np.asarray(vector / length if length > 0.0 else vector, np.float32)
+
+
 def mean_vector(vectors: Collection[Vector]) -> Vector | None:
     """The normalised mean of unit vectors; None if there are none, or they cancel out."""
     if not vectors:

@@ -30,7 +30,7 @@ class NodeRef:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class RelationSource:
     """Where a relation is stated: note, line and sentence."""
 
     path: str
@@ -45,7 +45,7 @@ class CausalLink:
     cause: NodeRef
     effect: NodeRef
     relation: str
-    source: Source
+    source: RelationSource
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Related:
 
     node: NodeRef
     why: str
-    source: Source | None = None  # None where a folder or a nested tag implies it
+    source: RelationSource | None = None  # None where a folder or a nested tag implies it
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class Neighbour:
     via: NodeRef
     weight: float
     relevance: float
-    source: Source
+    source: RelationSource
 
 
 @dataclass(frozen=True, slots=True)

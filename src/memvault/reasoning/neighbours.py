@@ -77,18 +77,17 @@ def _walk(
         improved: set[str] = set()
         for via in frontier:
             touching = edges.of(via)
-            path_weight = 1.0
+            path_weight, max_edges = 1.0, MAX_FIRST_EDGES
             if via != node_id:
                 path_weight = reached[via].weight / math.log2(1 + len(touching))
-            followed = (e for e in touching if allowed(_other_end(e, via)))
-            for edge in islice(followed, MAX_FIRST_EDGES if via == node_id else MAX_FURTHER_EDGES):
+                max_edges = MAX_FURTHER_EDGES
+            followed = (edge for edge in touching if allowed(_other_end(edge, via)))
+            for edge in islice(followed, max_edges):
                 end = _other_end(edge, via)
                 weight = round(path_weight * edge.effective_weight(), DIGITS)
-                former = reached.get(end)
-                if end == node_id or (former is not None and former.weight >= weight):
-                    continue
-                reached[end] = _Reached(weight, distance, edge, via)
-                improved.add(end)
+                if end != node_id and (end not in reached or weight > reached[end].weight):
+                    reached[end] = _Reached(weight, distance, edge, via)
+                    improved.add(end)
         frontier = sorted(improved, key=lambda key: (-reached[key].weight, key))[:MAX_FRONTIER]
     return reached
 

@@ -37,7 +37,7 @@ _VAGUE = STOP_WORDS | frozenset(
 )
 
 
-class Measure(Protocol):
+class EntropyMeasure(Protocol):
     """Measures entropies, in [0, 1]."""
 
     def entropy_of(self, found: Sequence[Hit]) -> float:
@@ -64,7 +64,7 @@ class _Facet:
 def search_plan(
     goal: Goal,
     results: Sequence[Hit],
-    measure: Measure,
+    measure: EntropyMeasure,
     edges: GraphView | None,
     limit: int,
     *,
@@ -133,7 +133,7 @@ def _any_matches(results: Iterable[Hit], filters: Filters) -> bool:
 
 
 def _facet_steps(
-    goal: Goal, results: Sequence[Hit], measure: Measure, edges: GraphView | None
+    goal: Goal, results: Sequence[Hit], measure: EntropyMeasure, edges: GraphView | None
 ) -> Iterator[ToolCall]:
     """The questions of facets whose results have a clearly lower entropy, most relevant first."""
     max_entropy = measure.entropy_of(results) - MIN_ENTROPY_DROP

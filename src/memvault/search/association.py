@@ -46,7 +46,7 @@ class Association:
     skipped.
 
     Args:
-        question_vector: what links' sentences are compared with (`HybridSearch.question_vector`).
+        question_vector: what links' sentences are compared with (`NoteLanguages.question_vector`).
         learnt: weight learnt from use for the link between two memories, in [-1, 1].
     """
 

@@ -73,7 +73,7 @@ class CandidateFinder:
         self.hybrid = HybridSearch(stores.vectors, embedder, by_id)
         self._listing = Listing(self.hybrid, indexed, embedder, lambda: calendar().today)
         self._association = Association(
-            view, embedder, by_id, self.hybrid.question_vector, link_weight
+            view, embedder, by_id, self.hybrid.languages.question_vector, link_weight
         )
         self._relations = RelationSearch(
             stores, phrases, indexed, view, today=calendar, background=background
@@ -158,11 +158,11 @@ class CandidateFinder:
         except (StoreUnavailable, GraphQueryError):
             lexicon, notice = None, NO_GRAPH
         try:
-            reading = self._relations.read(lexicon, query) if lexicon is not None else None
+            question = self._relations.parse(lexicon, query) if lexicon is not None else None
             hits = self._association.extend(query, hits, scope, seeds=self._tuning().seeds)
-            if reading is not None:
+            if question is not None:
                 hits = self._relations.follow(
-                    reading,
+                    question,
                     hits,
                     limit,
                     scope,

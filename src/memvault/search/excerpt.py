@@ -299,18 +299,19 @@ def _neighbours(layout: Layout, chosen: Sequence[int], room: int) -> list[int]:
     used_places = set(chosen)
     sizes, headings = layout.byte_counts.tolist(), layout.heading_numbers.tolist()
     for place in chosen:
-        for step in (1, -1):
-            neighbour = place + step
-            while 0 <= neighbour < len(sizes) and headings[neighbour] == headings[place]:
-                if neighbour not in used_places:
-                    size = sizes[neighbour]
-                    if size > room:
-                        break
-                    if size:
-                        neighbours.append(neighbour)
-                        used_places.add(neighbour)
-                    room -= size
-                neighbour += step
+        for direction in (range(place + 1, len(sizes)), range(place - 1, -1, -1)):
+            for neighbour in direction:
+                if headings[neighbour] != headings[place]:
+                    break
+                if neighbour in used_places:
+                    continue
+                size = sizes[neighbour]
+                if size > room:
+                    break
+                if size:
+                    neighbours.append(neighbour)
+                    used_places.add(neighbour)
+                room -= size
     return neighbours
 
 
@@ -371,15 +372,11 @@ def text_of_excerpt(
             key=lambda piece: piece.lines,
         )
         for piece in pieces:
-            if piece.lead != place:
+            if piece.lead != place:  # code that comes before its sentence
                 text = f"{text.rstrip()}\n{piece.fenced}\n".lstrip("\n")
-        text += statement.shown
-        for piece in pieces:
-            if piece.lead == place:
-                text += f"\n{piece.fenced}"
-        text += _gap(
-            statements, place, chosen[position + 1] if position + 1 < len(chosen) else None
-        )
+        following = chosen[position + 1] if position + 1 < len(chosen) else None
+        code_below = [f"\n{piece.fenced}" for piece in pieces if piece.lead == place]
+        text += "".join((statement.shown, *code_below, _gap(statements, place, following)))
     return text.strip()
 
 

@@ -11,15 +11,12 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from memvault.model.note import ChunkSize, Vector
+from memvault.model.note import ChunkSize
 from memvault.model.search import Ranking
-from memvault.text.chunking import normalised
 
 Floats = npt.NDArray[np.float64]
 Key = TypeVar("Key", str, int)
 _SIZES = len(ChunkSize)
-SUBTRACTED_SHARE = 0.8  # of the common part of a language's notes, subtracted from a question
-MAX_STRETCH = 4.0  # greatest factor of cosines' differences
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,46 +142,6 @@ def best_first(keys: Sequence[Key], relevances: Floats, count: int) -> list[int]
     if count < len(keys):
         candidates = np.flatnonzero(relevances >= np.partition(relevances, -count)[-count])
     return sorted(candidates.tolist(), key=lambda index: (-relevances[index], keys[index]))[:count]
-
-
-@dataclass(frozen=True, slots=True)
-class SharedPart:
-    """The common part of the vectors of a vault's notes, or of those in one language.
-
-    A model finds all texts alike in a language that it hardly knows. Their common part says nothing
-    about a single text and hides what does (Mu and Viswanath, *All-but-the-top*, ICLR 2018).
-    """
-
-    vectors: npt.NDArray[np.float32]  # (n, dim)
-    mean: Vector
-    mean_cosine: float  # of two of them
-    share: float  # of the mean that is subtracted from a question
-
-    @classmethod
-    def from_vectors(cls, vectors: Sequence[Vector]) -> SharedPart | None:
-        """The common part of vectors; None for fewer than two, or if they have none."""
-        count = len(vectors)
-        if count < 2:
-            return None
-        rows = np.asarray(vectors, np.float32)
-        mean: Vector = rows.mean(axis=0)
-        square = float(mean @ mean)
-        mean_cosine = (count * square - 1.0) / (count - 1.0)
-        if mean_cosine <= 0.0:
-            return None
-        return cls(rows, mean, mean_cosine, SUBTRACTED_SHARE * mean_cosine / square)
-
-    def subtracted_from(self, question: Vector) -> tuple[Vector, float]:
-        """The question's vector without the common part, and what to add to its cosines so that
-        those of an average note stay the same."""
-        reduced = normalised(question - self.share * self.mean)
-        return reduced, float((question - reduced) @ self.mean)
-
-    def stretch(self, question: Vector, spread: float) -> float:
-        """The factor, from 1 to `MAX_STRETCH`, that gives a question's cosines with these notes the
-        standard deviation ``spread``."""
-        deviation = float((self.vectors @ question).std())
-        return min(MAX_STRETCH, max(1.0, spread / max(deviation, 1e-6)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,20 +9,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from memvault.model.errors import StoreUnavailable
 from memvault.model.memory import DEFAULT_IMPORTANCE, Memory, balanced_importance, importance_is_own
-from memvault.model.note import Chunk, ChunkSize, Vector
+from memvault.model.note import Chunk, ChunkSize
 from memvault.model.search import ChunkHit, FoundBy, Hit, Scope
-from memvault.search.fusion import Fused, FusionSettings, ScoreList, SharedPart, best_first
+from memvault.search.fusion import Fused, FusionSettings, ScoreList, best_first
+from memvault.search.note_languages import NoteLanguages
 from memvault.search.question_names import QuestionNames
 from memvault.search.task_words import task_words
 from memvault.search.vocabulary import Vocabulary
 from memvault.stores.vectors import VectorStore, bm25
-from memvault.stores.vectors.languages import LANGUAGES, is_foreign, language_of_query
 from memvault.text.encoders.embedding import Embedder
 
 IMPORTANCE_SHARE = 0.05  # share of the relevance that the least important note loses
@@ -31,9 +29,6 @@ CHUNKS_PER_HIT = 10  # chunks that are searched for each hit: a note has several
 COUNTED_SECONDS = 10.0  # for which a number of chunks is reused
 UNVERIFIED_SHARE = 0.02  # of the relevance, which an unverified note loses, and a claim twice
 NAMED_BONUS = 0.1  # is added to the relevance of a note that the question names
-SAMPLED_NOTES = 300  # in a language, whose common part is taken for that of all
-SAMPLED_PASSAGES = 60  # in a language, which show whether the model knows it
-MIN_NOTES = 30  # of a vault in English: the common part of fewer may be their subject
 
 
 class HybridSearch:
@@ -55,8 +50,7 @@ class HybridSearch:
         self._settings = FusionSettings()
         self.vocabulary = Vocabulary(vectors, embedder)
         self._chunk_count, self._counted_until = 0, 0.0
-        self._shared_parts: dict[str | None, SharedPart | None] = {}  # by language
-        self._known_languages: dict[str, bool] = {}
+        self.languages = NoteLanguages(vectors, embedder, self._settings)
 
     def begin(self, query: str) -> None:
         """Start to embed the texts that `search` compares, to shorten its wait."""
@@ -155,28 +149,24 @@ class HybridSearch:
         """Search by meaning and by words, and fuse the scores as the question's language needs."""
         self.begin(query)
         half_score = self._settings.half_of(self.chunk_count())
-        similar_words = self.vocabulary.similar(query).values()
-        extra_words = {
-            word: weight for similar in similar_words for word, weight in similar.items()
-        }
-        language = self._vectors.language_of(query)
+        extra_words, language = self._similar_words(query), self._vectors.language_of(query)
         if language is not None or not query.isascii():
             extra_words |= dict.fromkeys(task_words(query), 1.0)
         keywords = self._vectors.rank_keywords(
             query, limit, size=size, scope=scope, extra_words=extra_words
         )
-        shared_part = self._shared_part_in(language)
+        common_part = self.languages.common_part(language)
         vector, settings = self._embedder.embed_query(query), self._settings
         cosine_lift, mean_cosine, usual_cosine, stretch = 0.0, 0.0, 0.0, 1.0
-        if shared_part is not None:
-            usual_cosine = max(0.0, float(vector @ shared_part.mean))
-            if self.is_foreign_and_known(query, language):
+        if common_part is not None:
+            usual_cosine = max(0.0, float(vector @ common_part.mean))
+            if self.languages.is_foreign_and_known(query, language):
                 settings = replace(settings, dense_weight=settings.foreign_weight)
-                stretch = shared_part.stretch(vector, settings.spread)
+                stretch = common_part.stretch(vector, settings.spread)
             else:
-                mean_cosine = shared_part.mean_cosine
+                mean_cosine = common_part.mean_cosine
                 if language is not None:
-                    vector, cosine_lift = shared_part.subtracted_from(vector)
+                    vector, cosine_lift = common_part.subtracted_from(vector)
         nearest = self._vectors.rank_dense(vector, limit, size=size, scope=scope)
         by_meaning = ScoreList.from_ranking(nearest, limit, cosine_lift)
         by_words = ScoreList.from_ranking(keywords, limit)
@@ -184,79 +174,12 @@ class HybridSearch:
             by_meaning = by_meaning.stretched(usual_cosine, stretch)
         return Fused(by_meaning, by_words, half_score, settings, mean_cosine, usual_cosine)
 
-    def is_foreign_and_known(self, query: str, language: str | None) -> bool:
-        """Whether a question or most notes are not in English, and the model knows the question's
-        language.
-
-        Then cosines say as much as in English, but notes are nearer to each other, and words say
-        less if question and notes are in different languages.
-
-        Args:
-            language: as returned by `VectorStore.language_of`.
-        """
-        if language is not None:
-            return self._knows(language)
-        if is_foreign(query):
-            return self._embedder.knows_language(query)
-        main = self._vectors.main_language()
-        return main is not None and self._knows(main) and self._embedder.knows_english
-
-    def is_in_unknown_language(self, query: str) -> bool:
-        """Whether the model does not know the language of a question, or else of most notes."""
-        if language_of_query(query, LANGUAGES) not in ("english", None):
-            return not self._embedder.knows_language(query)
-        main = self._vectors.main_language()
-        return main is not None and not self._knows(main)
-
-    def unknown_languages(self) -> list[str]:
-        """The languages that many notes are in and the model does not know, the commonest first.
-
-        Raises:
-            StoreUnavailable: the vector store does not answer.
-        """
-        return [
-            language for language in self._vectors.frequent_languages() if not self._knows(language)
-        ]
-
-    def _knows(self, language: str) -> bool:
-        """Whether the model knows a language of the notes."""
-        known = self._known_languages.get(language)  # others may clear it at any moment
-        if known is None:
-            passages = self._vectors.passages_in_language(language, SAMPLED_PASSAGES)
-            known = self._known_languages[language] = self._embedder.knows_language_of_all(passages)
-        return known
-
-    def question_vector(self, query: str) -> Vector:
-        """The question's vector without the common part of the vault's notes in its language.
-
-        So a sentence is hardly near only because all sentences of the vault are. If the model does
-        not know the language, the vector's length is the square of `cosine_reliability`: of many
-        sentences one is near by chance more often than a note is.
-        """
-        vector = self._embedder.embed_query(query)
-        try:
-            language = self._vectors.language_of(query)
-            shared_part = self._shared_part_in(language)
-            is_known = language is None or self._knows(language)
-        except StoreUnavailable:
-            return vector
-        if shared_part is None:
-            return vector
-        length = (
-            1.0 if is_known else self._settings.cosine_reliability(shared_part.mean_cosine) ** 2
-        )
-        return length * shared_part.subtracted_from(vector)[0]
-
-    def _shared_part_in(self, language: str | None) -> SharedPart | None:
-        """The common part of the notes in a language, or of all notes; None for too few."""
-        with suppress(KeyError):  # others may clear it at any moment
-            return self._shared_parts[language]
-        vectors = self._vectors.in_language(language, SAMPLED_NOTES)
-        are_enough = language is not None or len(vectors) >= MIN_NOTES
-        shared_part = self._shared_parts[language] = (
-            SharedPart.from_vectors(vectors) if are_enough else None
-        )
-        return shared_part
+    def _similar_words(self, query: str) -> dict[str, float]:
+        """The words of the vault that are like rare words of the question, with their weights."""
+        weights: dict[str, float] = {}
+        for similar in self.vocabulary.similar(query).values():
+            weights |= similar
+        return weights
 
     def chunk_count(self) -> int:
         """The number of chunks, counted at most `COUNTED_SECONDS` ago."""
@@ -264,8 +187,7 @@ class HybridSearch:
         if now >= self._counted_until:
             count = self._vectors.count()
             if count != self._chunk_count:
-                self._shared_parts.clear()
-                self._known_languages.clear()
+                self.languages.forget()
             self._chunk_count, self._counted_until = count, now + COUNTED_SECONDS
         return self._chunk_count
 

@@ -71,7 +71,7 @@ class Knowledge:
         does not know the language, since relevances then say little about what is unknown.
         """
         try:
-            if self._hybrid.is_in_unknown_language(query):
+            if self._hybrid.languages.is_in_unknown_language(query):
                 return 0.0
             chunks = self._hybrid.chunk_count()
         except StoreUnavailable:
@@ -88,7 +88,7 @@ class Knowledge:
         """
         try:
             language = self._vectors.language_of(query)
-            if self._hybrid.is_foreign_and_known(query, language):
+            if self._hybrid.languages.is_foreign_and_known(query, language):
                 return OTHER_LANGUAGE_BONUS if language is None else 0.0
         except StoreUnavailable:
             return 0.0

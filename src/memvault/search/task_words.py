@@ -6,7 +6,7 @@ import re
 from functools import cache, lru_cache
 
 from memvault.search.question_languages import UNSPACED, languages_of
-from memvault.text.words import composed, without_accents
+from memvault.text.words import folded
 
 _TO_DO = re.compile(
     r"\b(?:(?:to|need|must|should)[- ](?:i )?dos?|to get done|need to|needs? doing|"
@@ -129,8 +129,7 @@ _ASKING = {
 
 
 def _plain(text: str) -> str:
-    """Lower case without accents, as many people type."""
-    return composed(without_accents(text.casefold().replace("\u2019", "'")))
+    return folded(text.replace("\u2019", "'"))
 
 
 OPEN_TASKS = tuple(f"{_WORDS['task']} {_WORDS['open']} taches".split())  # how these words begin

@@ -24,7 +24,7 @@ from memvault.model.graph import (
     NotesIndexed,
 )
 from memvault.model.memory import Memory
-from memvault.model.search import NodeRef, Source
+from memvault.model.search import NodeRef, RelationSource
 from memvault.stores.graph import GraphStore
 from memvault.vault.frontmatter.properties import domain_of
 
@@ -308,9 +308,9 @@ def node_ref(node_id: str, view: GraphView) -> NodeRef:
     return NodeRef(node_id, node.name, node.path) if node is not None else NodeRef(node_id, "")
 
 
-def edge_source(edge: GraphEdge, view: GraphView) -> Source | None:
+def edge_source(edge: GraphEdge, view: GraphView) -> RelationSource | None:
     """Where an edge is stated; None for a note that has just been removed."""
     node = view.node(edge.source)
     if node is None or node.path is None:
         return None
-    return Source(node.path, edge.line, edge.sentence)
+    return RelationSource(node.path, edge.line, edge.sentence)

@@ -23,7 +23,7 @@ from memvault.model.note import (
     EmbeddedChunk,
     LineRange,
     ParsedNote,
-    Vector,
+    normalised,
 )
 from memvault.model.priority import make_way
 from memvault.text.encoders.embedding import Embedder
@@ -235,9 +235,3 @@ def _common_prefix(headings: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
         equal = takewhile(lambda pair: pair[0] == pair[1], pairs)
         prefix = tuple(part for part, _ in equal)
     return prefix or headings[0]
-
-
-def normalised(vector: Vector) -> Vector:
-    """The vector with length 1; zeros stay."""
-    norm = float(np.linalg.norm(vector))
-    return np.asarray(vector / norm if norm > 0.0 else vector, np.float32)

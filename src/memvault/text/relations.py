@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from memvault.model.graph import EdgeOrigin, GraphEdge, GraphNode, NodeKind, NoteGraph
@@ -281,31 +281,40 @@ def _edges(
     certain = {
         named.target for _, named_nodes in sentences for named in named_nodes if named.certain
     }
-    known_edges: set[tuple[str, str, str]] = set()
     counts: Counter[tuple[str, str, EdgeOrigin]] = Counter()
-    edges: list[GraphEdge] = []
+    edges: dict[tuple[str, str, str], GraphEdge] = {}
     entities: dict[str, GraphNode] = {}
     for sentence, named_nodes in sentences:
-        deliberate_targets = {i.target for i in named_nodes if i.origin is not EdgeOrigin.MENTION}
-        for named in named_nodes:
-            is_repeated = named.origin is EdgeOrigin.MENTION and named.target in deliberate_targets
-            if named.target == source or named.target not in certain or is_repeated:
+        for named in _once_per_sentence(named_nodes):
+            if named.target == source or named.target not in certain:
                 continue
             relation = named.relation or _PLAIN_RELATION.get(named.origin, MENTIONS)
             excerpt, start, end = located_excerpt(sentence.text, named.start, named.end)
-            if (named.target, relation, excerpt) in known_edges:
+            key = named.target, relation, excerpt
+            if key in edges:
                 continue
-            known_edges.add((named.target, relation, excerpt))
             stated = named.target, relation, named.origin
             ordinal = counts[stated]
             counts[stated] += 1
-            weight = named.weight
-            if named.origin is EdgeOrigin.FIELD and weight == MENTION_WEIGHT:
-                weight = FIELD_WEIGHT
             place = start, max(0, end - start)
-            edges.append(
-                GraphEdge(source, *stated, excerpt, sentence.line, ordinal, weight, *place)
+            edges[key] = GraphEdge(
+                source, *stated, excerpt, sentence.line, ordinal, _weight(named), *place
             )
             if named.node is not None:
                 entities[named.node.id] = named.node
-    return tuple(edges), tuple(entities.values())
+    return tuple(edges.values()), tuple(entities.values())
+
+
+def _once_per_sentence(named_nodes: Sequence[NamedNode]) -> list[NamedNode]:
+    """The named nodes of a sentence, without mentions of what it also links."""
+    linked = {named.target for named in named_nodes if named.origin is not EdgeOrigin.MENTION}
+    return [
+        named
+        for named in named_nodes
+        if named.origin is not EdgeOrigin.MENTION or named.target not in linked
+    ]
+
+
+def _weight(named: NamedNode) -> float:
+    is_field = named.origin is EdgeOrigin.FIELD and named.weight == MENTION_WEIGHT
+    return FIELD_WEIGHT if is_field else named.weight

@@ -21,8 +21,7 @@ def stem(word: str) -> str:
     """A word without its commonest English endings.
 
     Not Snowball, which gives different stems to words that state one relation: leader and lead,
-    director and direct, writer and write. It also takes 28 us for a word in Python (2.3 us in C),
-    this function 1 us.
+    director and direct, writer and write.
     """
     word = word.lower()
     return _ENDING.sub("", word) if len(word) > 3 else word

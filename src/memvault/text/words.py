@@ -110,6 +110,11 @@ def without_accents(text: str) -> str:
     return "".join(char for char in parts if not "\u0300" <= char <= "\u036f")
 
 
+def folded(text: str) -> str:
+    """The text without case and accents, as many people type, in NFC."""
+    return composed(without_accents(text.casefold()))
+
+
 @lru_cache(maxsize=50_000)
 def name_key(name: str) -> str:
     """A key that is equal for all spellings of a name: lower-case words joined by spaces.

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from heapq import nlargest
 from pathlib import PurePosixPath
 
 from memvault.model.change import Actor
@@ -18,15 +18,17 @@ from memvault.model.search import Hit, SearchResult
 from memvault.text.secrets import without_secrets
 from memvault.vault.frontmatter.edit import body_of
 from memvault.vault.journal import Journal, JournalEntry
+from memvault.vault.journal_reader import JournalReader
 from memvault.vault.lines import bare_lines
 
 MAX_OWN_CHARS = 8_000  # of the person's words in a note whose best passage somebody else wrote
+MAX_RECENT = 100  # logged questions that are kept in memory
 NAMING_WORDS = 3  # least words of a name that states something without a number
 _DAY = re.compile(r"\d{4}-\d\d-\d\d\Z")  # the folder of a day's sessions
 WITHHELD, USED = "unverified_withheld", "unverified_used"  # kinds of journal entries
 
 
-class Gate:
+class ClaimGate:
     """Removes unconfirmed text from hits. Thread-safe.
 
     Args:
@@ -124,14 +126,15 @@ class GatedQuestion:
     overridden: bool
 
 
-class GateLog:
+class ClaimGateLog(JournalReader):
     """Logs the unconfirmed claims that were withheld from, or given to, a client (triple FR-47).
 
     Thread-safe.
     """
 
     def __init__(self, journal: Journal) -> None:
-        self._journal = journal
+        super().__init__(journal, (WITHHELD, USED))
+        self._latest: list[JournalEntry] = []  # newest first
 
     def record(self, query: str, result: SearchResult, client: str) -> None:
         """Log an answer if its question is sensitive and it has unconfirmed claims.
@@ -155,8 +158,12 @@ class GateLog:
         )
 
     def recent(self, limit: int) -> list[GatedQuestion]:
-        """The latest logged questions, newest first."""
-        latest = deque(self._journal.entries({WITHHELD, USED}), maxlen=limit)
+        """The latest logged questions, newest first; `MAX_RECENT` at most.
+
+        Raises StorageError: the journal cannot be read.
+        """
+        with self._current():
+            latest = self._latest[:limit]
         return [
             GatedQuestion(
                 entry.ts,
@@ -165,5 +172,9 @@ class GateLog:
                 tuple(map(str, entry.data.get("memories", ()))),
                 overridden=entry.kind == USED,
             )
-            for entry in reversed(latest)
+            for entry in latest
         ]
+
+    def _take(self, entries: Sequence[JournalEntry]) -> None:
+        by_id = {entry.id: entry for entry in (*self._latest, *entries)}
+        self._latest = nlargest(MAX_RECENT, by_id.values(), key=lambda entry: entry.ts)

@@ -73,9 +73,14 @@ def is_set_apart(lines: list[str], sentence: str, value_text: str) -> bool:
     return not line_numbers or any(_is_marked(lines, number, value_text) for number in line_numbers)
 
 
+def is_open_task(line: str) -> bool:
+    """Whether a line of Markdown is an open task, which states what is to be, not what is."""
+    return _OPEN_TASK.match(line) is not None
+
+
 def _is_marked(lines: list[str], number: int, value_text: str) -> bool:
     line = lines[number]
-    if _OPEN_TASK.match(line) or any(value_text in match[0] for match in _STRUCK.finditer(line)):
+    if is_open_task(line) or any(value_text in match[0] for match in _STRUCK.finditer(line)):
         return True
     if not _QUOTE.match(line):
         return False

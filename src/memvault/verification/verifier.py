@@ -14,14 +14,14 @@ from dataclasses import replace
 from memvault.model.errors import StoreUnavailable
 from memvault.model.memory import Memory, MemoryOf
 from memvault.model.note import ChunkSize, LineRange
-from memvault.model.search import Conflict, Hit, Scope
+from memvault.model.search import Conflict, ConflictSide, Hit, Scope
 from memvault.model.verification import ConflictKind, Evidence, Status, Verification
 from memvault.search.scope import in_scope, without_filters
 from memvault.stores.vectors import VectorStore
 from memvault.text.name_matcher import NameMatcher
 from memvault.verification.agreement import Verdict, compare, day_of_claim
-from memvault.verification.claim_gate import Gate
-from memvault.verification.claims.claim_extraction import Passages
+from memvault.verification.claim_gate import ClaimGate
+from memvault.verification.claims.claim_extraction import ClaimCache
 from memvault.verification.claims.claim_sources import is_claimed, source_of
 from memvault.verification.claims.claims import NAME, Claim, ClaimSource
 from memvault.verification.evidence import MAX_SHOWN, EvidenceWeigher
@@ -57,13 +57,13 @@ class Verifier:
         read: Callable[[str], bytes],
         changed_at: ChangedAt,
     ) -> None:
-        self._gate = Gate(read)
+        self._gate = ClaimGate(read)
         self._evidence = EvidenceWeigher(memory_of, read)
         self._vectors = vectors
         self._memory_of = memory_of
         self._changed_at = changed_at
         self._find_names = names_in(names)
-        self._passages = Passages(names)
+        self._claim_cache = ClaimCache(names)
         self._stated_conflicts = stated_conflicts
 
     def topic_of(self, query: str) -> str | None:
@@ -91,14 +91,16 @@ class Verifier:
         pool = self.witnesses(claims, scope) if claims else []
         pool += claims
         opposed = self._opposing_evidence([hit.memory.id for hit in hits], without_filters(scope))
-        verdicts = [
-            self._verdict(hit.memory, hit_claims, pool, opposed.get(hit.memory.id, ()), hit.lines)
+        verifications = [
+            self._verification(
+                hit.memory, hit_claims, pool, opposed.get(hit.memory.id, ()), hit.lines
+            )
             for hit, hit_claims in zip(hits, answers, strict=True)
         ]
         newer = newer_claims(query, hits, self._changed_at)
         return [
-            replace(verdict, newer=of_hit) if of_hit else verdict
-            for verdict, of_hit in zip(verdicts, newer, strict=True)
+            replace(verification, newer=of_hit) if of_hit else verification
+            for verification, of_hit in zip(verifications, newer, strict=True)
         ]
 
     def claims(self, query: str, hits: Sequence[Hit], scope: Scope | None = None) -> list[Claim]:
@@ -182,7 +184,7 @@ class Verifier:
         self, text: str, source: ClaimSource, attribute_stems: frozenset[str] | None = None
     ) -> list[Claim]:
         """The claims of a passage, cached; see `PassageClaims.claims`."""
-        return self._passages.claims(text, source, attribute_stems)
+        return self._claim_cache.claims(text, source, attribute_stems)
 
     # -- what they are checked against ----------------------------------------------------------
 
@@ -227,27 +229,31 @@ class Verifier:
         evidence_by_note: dict[str, list[Evidence]] = {}
         for conflict in self._stated_conflicts(ids):
             first, second = conflict.sides
-            is_claim = is_claimed(conflict, self._memory_of)
             pairs = [(second, first)]
             if conflict.kind is ConflictKind.CONTRADICTION:
                 pairs.append((first, second))
             for opposed, opposing in pairs:
                 memory = self._memory_of(opposing.node.id)
                 if memory is not None and in_scope(memory, project) and opposed.node.id in ids:
-                    stating = opposing if opposing.line is not None else opposed
-                    line = stating.line or 1
-                    evidence_by_note.setdefault(opposed.node.id, []).append(
-                        Evidence(
-                            memory.id, memory.title, memory.path, LineRange(line, line),
-                            opposing.text, conflict.kind.value, is_claim,
-                            None if stating is opposing else stating.path,
-                        )
-                    )  # fmt: skip
+                    evidence = self._stated_evidence(conflict, opposed, opposing, memory)
+                    evidence_by_note.setdefault(opposed.node.id, []).append(evidence)
         return evidence_by_note
 
-    # -- the verdict ----------------------------------------------------------------------------
+    def _stated_evidence(
+        self, conflict: Conflict, opposed: ConflictSide, opposing: ConflictSide, memory: Memory
+    ) -> Evidence:
+        """A conflict as evidence against one side; ``memory`` is that of the other side."""
+        stating = opposing if opposing.line is not None else opposed
+        line = stating.line or 1
+        return Evidence(
+            memory.id, memory.title, memory.path, LineRange(line, line),
+            opposing.text, conflict.kind.value, is_claimed(conflict, self._memory_of),
+            None if stating is opposing else stating.path,
+        )  # fmt: skip
 
-    def _verdict(
+    # -- the verification -----------------------------------------------------------------------
+
+    def _verification(
         self,
         memory: Memory,
         claims: Sequence[Claim],

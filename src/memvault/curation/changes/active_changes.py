@@ -21,8 +21,8 @@ class ActiveChanges:
         newest_first: the history, down to the oldest change to be undone.
     """
 
-    def __init__(self, newest_first: Iterable[Change], forgotten: Tombstones) -> None:
-        self._forgotten = forgotten
+    def __init__(self, newest_first: Iterable[Change], tombstones: Tombstones) -> None:
+        self._tombstones = tombstones
         self._on: dict[str, list[Change]] = defaultdict(list)
         self._taken_back: set[str] = set()
         self._moves: list[Change] = []
@@ -70,7 +70,7 @@ class ActiveChanges:
 
     def _memories(self, change: Change) -> list[str]:
         """Keys of what a change forgot and restored, from the hashes of the first tombstones."""
-        restored = [self._forgotten.tombstone(key) for key in change.restored]
+        restored = [self._tombstones.tombstone(key) for key in change.restored]
         return [
             f"forgotten {tombstone.repeats or tombstone.reversal_hash}"
             for tombstone in (*change.forgot, *restored)

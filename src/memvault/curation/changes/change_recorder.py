@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 
 from memvault.curation.changes.journal_decoder import JournalPhase
-from memvault.curation.changes.tombstones import Tombstones
 from memvault.curation.changes.trash import versions_of
 from memvault.model.change import SYSTEM, Change
 from memvault.model.errors import StorageError
@@ -18,10 +17,9 @@ logger = logging.getLogger(__name__)
 class ChangeRecorder:
     """Writes the phases of changes to the journal."""
 
-    def __init__(self, journal: Journal, forgotten: Tombstones, contents: VersionStore) -> None:
+    def __init__(self, journal: Journal, versions: VersionStore) -> None:
         self._journal = journal
-        self._forgotten = forgotten
-        self._contents = contents
+        self._versions = versions
 
     def record(self, phase: JournalPhase, change: Change) -> None:
         """Write a phase of a change to the journal.
@@ -39,13 +37,11 @@ class ChangeRecorder:
         entry = JournalEntry(ts=change.order, kind=phase, actor=actor, data=data,
                              rationale=change.rationale)  # fmt: skip
         self._journal.append(entry, flush=phase is JournalPhase.BEGUN)
-        if phase is JournalPhase.DONE:
-            self._forgotten.take(entry)
 
     def withdraw(self, change: Change) -> None:
         """Record that nothing was done; if that fails, the next start finds it from the files."""
         try:
             self.record(JournalPhase.WITHDRAWN, change)
-            self._contents.drop(change.reversal_hash, versions_of(change.files))
+            self._versions.drop(change.reversal_hash, versions_of(change.files))
         except StorageError as error:
             logger.warning("the journal cannot be written: %s", error.message)

@@ -84,12 +84,12 @@ class ClientLimits:
             return
         limits = self._limits()
         today = self._of_clients_today()
-        self._check_rate(today, why.client, limits.changes_per_hour)
-        self._check_bytes(plan, why.client, limits.megabytes_per_hour)
+        self._check_rate(today, why.name, limits.changes_per_hour)
+        self._check_bytes(plan, why.name, limits.megabytes_per_hour)
         self._check_links(plan, limits.links_per_note)
         self._check_reversals(today, plan, limits.reversals_per_day)
         if plan.kind is ChangeKind.CREATED:
-            self._check_alike(today, plan, why.client, limits.similar_per_day)
+            self._check_alike(today, plan, why.name, limits.similar_per_day)
 
     def _of_clients_today(self) -> list[Change]:
         """The changes of all clients within the last day, newest first.

@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 
 
 def recover(
-    begun: Iterable[Change], vault: Vault, contents: VersionStore, recorder: ChangeRecorder
+    begun: Iterable[Change], vault: Vault, versions: VersionStore, recorder: ChangeRecorder
 ) -> bool:
     """Complete each change of which every file was changed, and revert any other.
 
@@ -26,7 +26,7 @@ def recover(
     is_complete = True
     for change in begun:
         try:
-            _recover_one(change, vault, contents, recorder)
+            _recover_one(change, vault, versions, recorder)
         except StorageError as error:
             logger.warning("%s is not recovered yet: %s", change.reversal_hash, error.message)
             is_complete = False
@@ -34,10 +34,10 @@ def recover(
 
 
 def _recover_one(
-    change: Change, vault: Vault, contents: VersionStore, recorder: ChangeRecorder
+    change: Change, vault: Vault, versions: VersionStore, recorder: ChangeRecorder
 ) -> None:
     def version(content: str) -> bytes | None:
-        return contents.get(change.reversal_hash, content)
+        return versions.get(change.reversal_hash, content)
 
     edits = file_edits.edits_made(vault, change.files, version)
     if edits is None:

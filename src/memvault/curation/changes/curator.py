@@ -94,8 +94,8 @@ class Curator:
         on_change: Callable[[Change], None] = lambda change: None,
     ) -> None:
         self.vault = vault
-        self.forgotten = Tombstones.read(journal)
-        self._contents = VersionStore(vault)
+        self.tombstones = Tombstones(journal)
+        self._versions = VersionStore(vault)
         self._clock = clock
         self._deleted = deleted
         self._refuse = refuse
@@ -104,12 +104,12 @@ class Curator:
         self._misled = misled
         self._on_change = on_change
         self._lock = ChangeLock(vault)
-        self.history = History(vault, journal, self._contents)
+        self.history = History(vault, journal, self._versions)
         self.moved = MovedPaths(self.history)
         self._trash = Trash(
-            vault, journal, self.forgotten, self.history, self._contents, clock=clock
+            vault, journal, self.tombstones, self.history, self._versions, clock=clock
         )
-        self._recorder = ChangeRecorder(journal, self.forgotten, self._contents)
+        self._recorder = ChangeRecorder(journal, self._versions)
         self._merged_concepts: dict[str, GraphNode] | None = None
         self._interrupted = False  # a change could be neither completed nor reverted
 
@@ -132,7 +132,7 @@ class Curator:
         If the engine dies before it answers a call, the bridge sends the call again.
         """
         change = self.history.made_by(why.call)
-        is_same = change is not None and change.kind is kind and change.actor.name == why.client
+        is_same = change is not None and change.kind is kind and change.actor.name == why.name
         return change if is_same else None
 
     def perform(
@@ -226,8 +226,8 @@ class Curator:
             self._refuse(plan, why)
             change = self._change(plan, why)
             for version in plan.archives:
-                self._contents.archive(version)
-            self._contents.put(change.reversal_hash, plan.versions)
+                self._versions.archive(version)
+            self._versions.put(change.reversal_hash, plan.versions)
             self._make(plan, change)
             self._drop_large(change, plan)
         for tombstone in change.forgot:
@@ -255,7 +255,7 @@ class Curator:
 
         def planned() -> UndoResult:
             return UndoStaging(
-                newest_first, self.stage(), self.history, self.forgotten, self._path_of_note,
+                newest_first, self.stage(), self.history, self.tombstones, self._path_of_note,
                 misled=self._misled, for_client=why.by_client,
             ).staged()  # fmt: skip
 
@@ -292,7 +292,7 @@ class Curator:
     def _recover_interrupted(self) -> list[Change]:
         begun = self.history.begun()
         self._interrupted, self._merged_concepts = False, None
-        self._interrupted = not recover(begun, self.vault, self._contents, self._recorder)
+        self._interrupted = not recover(begun, self.vault, self._versions, self._recorder)
         return begun
 
     def purge(self) -> list[Tombstone]:
@@ -302,7 +302,7 @@ class Curator:
         """
         now = self._clock()
         purged = []
-        for tombstone in self.forgotten.kept():
+        for tombstone in self.tombstones.kept():
             if tombstone.restorable(now):
                 continue
             try:
@@ -348,7 +348,7 @@ class Curator:
             kind=plan.kind,
             at=now,
             actor=why.actor,
-            client=why.client if why.by_client else "",
+            client=why.name if why.by_client else "",
             rationale=why.rationale,
             reason=why.reason,
             node_ids=plan.node_ids,
@@ -389,6 +389,6 @@ class Curator:
         large = [key for key, data in plan.versions.items() if len(data) > KEPT_BYTES]
         if large:
             try:
-                self._contents.drop(change.reversal_hash, large)
+                self._versions.drop(change.reversal_hash, large)
             except StorageError as error:
                 logger.warning("%s", error.message)

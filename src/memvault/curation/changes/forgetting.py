@@ -133,7 +133,7 @@ def stage_forgetting(staging: Staging, target: Target, *, permanent: bool = Fals
 
 
 def stage_restoring(
-    staging: Staging, forgotten: Tombstones, history: History, target: str, now: datetime
+    staging: Staging, tombstones: Tombstones, history: History, target: str, now: datetime
 ) -> Restored:
     """Restore the forgotten note or concept with this hash, id, path or name.
 
@@ -143,7 +143,7 @@ def stage_restoring(
         NoteNotFound: no such note or concept can be restored.
         AmbiguousTarget: several can.
     """
-    tombstone = _restorable(forgotten, target, now)
+    tombstone = _restorable(tombstones, target, now)
     path = None
     if tombstone.trash_path is not None:
         if not staging.exists(tombstone.trash_path):
@@ -168,8 +168,8 @@ def hidden_by(target: Target) -> frozenset[str]:
     return ids if target.kind == NodeKind.TAG else ids | concept_ids([target.name])
 
 
-def _restorable(forgotten: Tombstones, target: str, now: datetime) -> Tombstone:
-    matching = forgotten.matching(target)
+def _restorable(tombstones: Tombstones, target: str, now: datetime) -> Tombstone:
+    matching = tombstones.matching(target)
     restorable = [tombstone for tombstone in matching if tombstone.restorable(now)]
     if len(restorable) == 1:
         return restorable[0]
@@ -187,7 +187,7 @@ def _restorable(forgotten: Tombstones, target: str, now: datetime) -> Tombstone:
                 for tombstone in restorable
             ],
         )
-    if matching or forgotten.was_purged(target):
+    if matching or tombstones.was_purged(target):
         raise NoteNotFound(
             f"{target!r} was deleted for good: its 30 days are over, or it was to be permanent",
             target=target,

@@ -24,10 +24,10 @@ FEW = 8  # most new changes that are linked one by one
 class History(JournalReader):
     """Reads the journal on each call, but only the new entries. Thread-safe."""
 
-    def __init__(self, vault: Vault, journal: Journal, contents: VersionStore) -> None:
+    def __init__(self, vault: Vault, journal: Journal, versions: VersionStore) -> None:
         super().__init__(journal)
         self._vault = vault
-        self._contents = contents
+        self._versions = versions
         self._intended: dict[str, Change] = {}
         self._outcomes: dict[str, JournalPhase] = {}
         self._decoded: dict[str, Change] = {}  # from entries that no `Curator` wrote
@@ -173,7 +173,7 @@ class History(JournalReader):
                 self._packs = _packs(self._changes)
             packs = self._packs.get(version, [])
         for key in packs:
-            kept = self._contents.get(key, version)
+            kept = self._versions.get(key, version)
             if kept is not None and content_hash(kept) == version:
                 return kept
         places = {

@@ -19,12 +19,12 @@ from memvault.vault.parse import content_hash
 class Attribution:
     """Who requests a change, and why.
 
-    ``reason`` is a word, ``rationale`` a sentence. ``client`` is the name of the client, of the
-    person, or of the part of memvault that acts. ``seen`` holds the content hash of the notes that
+    ``name`` is that of the client, of the person, or of the part of memvault that acts. ``reason``
+    is a word, ``rationale`` a sentence. ``seen`` holds the content hash of the notes that
     the person looked at before deciding, by id: a note of these that changed since is not changed.
     """
 
-    client: str
+    name: str
     rationale: str
     reason: str | None = None
     kind: Literal["client", "person", "system"] = "client"
@@ -38,7 +38,7 @@ class Attribution:
 
     @property
     def actor(self) -> Actor:
-        return Actor(kind=self.kind, name=self.client, session=self.session)
+        return Actor(kind=self.kind, name=self.name, session=self.session)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,7 @@ tool merges the journal's files does not matter.
 from __future__ import annotations
 
 import logging
-import threading
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from enum import IntEnum
@@ -23,6 +22,7 @@ from memvault.model.memory import Tombstone
 from memvault.model.unicode_forms import without_invisible
 from memvault.text.words import name_key
 from memvault.vault.journal import Journal, JournalEntry
+from memvault.vault.journal_reader import JournalReader
 from memvault.vault.parse import content_hash
 
 RETENTION = timedelta(days=30)  # time that a forgotten note stays in the trash
@@ -47,37 +47,21 @@ _STATE_OF = {
 }
 
 
-_STATE_KINDS = frozenset(map(str, TrashEntry))
-
-
-class Tombstones:
+class Tombstones(JournalReader):
     """Every tombstone of one vault. Thread-safe."""
 
-    def __init__(self, entries: Iterable[JournalEntry] = ()) -> None:
+    def __init__(self, journal: Journal) -> None:
+        super().__init__(journal, frozenset(TrashEntry) | {JournalPhase.DONE})
         self._tombstones: dict[str, Tombstone] = {}
         self._states: dict[str, _State] = {}
         self._restoring: dict[str, str] = {}  # path to which the note is being restored
-        self._hidden: frozenset[str] = frozenset()
-        self._lock = threading.RLock()
-        for entry in entries:
-            self._apply(entry)
-        self._update_hidden()
-
-    @classmethod
-    def read(cls, journal: Journal) -> Tombstones:
-        """Read the tombstones from the journal."""
-        return cls(journal.entries(frozenset(TrashEntry) | {JournalPhase.DONE}))
-
-    def take(self, entry: JournalEntry) -> None:
-        """Apply an entry that was just written."""
-        with self._lock:
-            self._apply(entry)
-            self._update_hidden()
+        self._suppressed_ids: frozenset[str] = frozenset()
 
     @property
-    def hidden(self) -> frozenset[str]:
+    def suppressed_ids(self) -> frozenset[str]:
         """The ids of the nodes without a note that the graph omits."""
-        return self._hidden
+        with self._current():
+            return self._suppressed_ids
 
     def kept(self) -> list[Tombstone]:
         """The tombstones that are neither restored nor purged, oldest first."""
@@ -92,7 +76,7 @@ class Tombstones:
 
         Each comes with the path to which its note was to be restored.
         """
-        with self._lock:
+        with self._current():
             return [(self._tombstones[key], path) for key, path in self._restoring.items()]
 
     def matching(self, target: str) -> list[Tombstone]:
@@ -120,7 +104,7 @@ class Tombstones:
         )
 
     def _in_state(self, state: _State) -> list[Tombstone]:
-        with self._lock:
+        with self._current():
             tombstones = [
                 tombstone for key, tombstone in self._tombstones.items() if self._is(key, state)
             ]
@@ -130,13 +114,21 @@ class Tombstones:
 
     def tombstone(self, reversal_hash: str) -> Tombstone | None:
         """The tombstone with this hash, even if its note was restored since."""
-        with self._lock:
+        with self._current():
             return self._tombstones.get(reversal_hash)
 
     def kept_tombstones_of(self, tombstone: Tombstone) -> list[Tombstone]:
         """The kept tombstones of the same memory or concept, including later forgettings."""
         first = tombstone.repeats or tombstone.reversal_hash
         return [stone for stone in self.kept() if first in (stone.reversal_hash, stone.repeats)]
+
+    def _take(self, entries: Sequence[JournalEntry]) -> None:
+        for entry in entries:
+            if entry.kind == JournalPhase.DONE:
+                self._apply_change(entry)
+            else:
+                self._apply(TrashEntry(entry.kind), entry)
+        self._update()
 
     def _apply_change(self, entry: JournalEntry) -> None:
         for data in entry.data.get("forgot", ()):
@@ -149,13 +141,7 @@ class Tombstones:
     def _reach(self, key: str, state: _State) -> None:
         self._states[key] = max(state, self._states.get(key, _State.BEGUN))
 
-    def _apply(self, entry: JournalEntry) -> None:
-        if entry.kind == JournalPhase.DONE:
-            self._apply_change(entry)
-            return
-        if entry.kind not in _STATE_KINDS:
-            return
-        kind = TrashEntry(entry.kind)
+    def _apply(self, kind: TrashEntry, entry: JournalEntry) -> None:
         key = str(entry.data.get("reversal_hash", ""))
         if kind in (TrashEntry.FORGETTING, TrashEntry.FORGOTTEN):
             tombstone = _decoded(entry.data, entry)
@@ -170,11 +156,12 @@ class Tombstones:
         else:
             self._reach(key, _STATE_OF[kind])
 
-    def _update_hidden(self) -> None:
+    def _update(self) -> None:
+        """Drop the restorings that ended, and collect the ids that the graph omits."""
         ended = [key for key in self._restoring if not self._is(key, _State.FORGOTTEN)]
         for key in ended:
             del self._restoring[key]
-        self._hidden = frozenset(
+        self._suppressed_ids = frozenset(
             node
             for key, tombstone in self._tombstones.items()
             if self._is(key, _State.FORGOTTEN) or self._is(key, _State.PURGED)

@@ -31,17 +31,17 @@ class Trash:
         self,
         vault: Vault,
         journal: Journal,
-        forgotten: Tombstones,
+        tombstones: Tombstones,
         history: History,
-        contents: VersionStore,
+        versions: VersionStore,
         *,
         clock: Callable[[], datetime],
     ) -> None:
         self._vault = vault
         self._journal = journal
-        self._forgotten = forgotten
+        self._tombstones = tombstones
         self._history = history
-        self._contents = contents
+        self._versions = versions
         self._clock = clock
 
     def delete(self, tombstone: Tombstone) -> None:
@@ -67,10 +67,10 @@ class Trash:
 
     def complete_earlier(self) -> None:
         """Record forgettings and restorings that an earlier version made just before it crashed."""
-        for tombstone in self._forgotten.begun():
+        for tombstone in self._tombstones.begun():
             if self._holds(tombstone.trash_path, tombstone):
                 self._record(TrashEntry.FORGOTTEN, tombstone)
-        for tombstone, path in self._forgotten.being_restored():
+        for tombstone, path in self._tombstones.being_restored():
             is_back = self._vault.stat(tombstone.trash_path or "") is None
             if is_back and self._holds(path, tombstone):
                 self._record(TrashEntry.RESTORED, tombstone, path)
@@ -91,13 +91,12 @@ class Trash:
             data=tombstone.model_dump(mode="json", include=None if is_complete else _NAMED),
         )
         self._journal.append(entry)
-        self._forgotten.take(entry)
 
     def _drop_versions(self, steps: Iterable[Step]) -> None:
         for change, file in steps:
             other_files = [other for other in change.files if other is not file]
             versions = versions_of([file]) - versions_of(other_files)
-            self._contents.drop(change.reversal_hash, versions)
+            self._versions.drop(change.reversal_hash, versions)
 
     def _drop_archived(self, tombstone: Tombstone, steps: Iterable[Step]) -> None:
         """Delete the full texts of a faded note, unless another note has the same text."""
@@ -110,7 +109,7 @@ class Trash:
             )
             (versions if is_own else other_versions).add(change.memo["original"])
         for version in versions - other_versions:
-            self._contents.drop_archived(version)
+            self._versions.drop_archived(version)
 
 
 def _steps(tombstone: Tombstone, newest_first: Iterable[Change]) -> Iterator[Step]:

@@ -71,7 +71,7 @@ class UndoStaging:
         newest_first: Sequence[Change],
         staging: Staging,
         history: History,
-        forgotten: Tombstones,
+        tombstones: Tombstones,
         path_of_note: Callable[[str], str | None],
         *,
         misled: Callable[[Staging], str | None],
@@ -80,13 +80,13 @@ class UndoStaging:
         self._newest_first = newest_first
         self._staging = staging
         self._history = history
-        self._forgotten = forgotten
+        self._tombstones = tombstones
         self._path_of_note = path_of_note
         self._misled = misled
         self._for_client = for_client
         changes = history.changes(limit=None) if newest_first else []
         later = takewhile(lambda change: change.order >= newest_first[-1].order, changes)
-        self._active = ActiveChanges(later, forgotten)
+        self._active = ActiveChanges(later, tombstones)
 
     def staged(self) -> UndoResult:
         """Stage the reversal of these changes; those with conflicts are left out."""
@@ -136,7 +136,7 @@ class UndoStaging:
 
     def _restore(self, tombstone: Tombstone) -> None:
         """Stage that a memory or concept is no longer forgotten, now or later in this undo."""
-        for later in self._forgotten.kept_tombstones_of(tombstone):
+        for later in self._tombstones.kept_tombstones_of(tombstone):
             self._staging.restores.append(later.reversal_hash)
         first = tombstone.repeats or tombstone.reversal_hash
         self._staging.forgets = [
@@ -255,7 +255,7 @@ class UndoStaging:
             later.trash_path
             for tombstone in change.forgot
             if tombstone.trash_path == file.moved_to
-            for later in self._forgotten.kept_tombstones_of(tombstone)
+            for later in self._tombstones.kept_tombstones_of(tombstone)
         )
         return next(later_paths, None) or file.moved_to or ""
 
@@ -268,7 +268,7 @@ class UndoStaging:
 
     def _forget_again(self, key: str, change: Change) -> None:
         """Forget again what a change restored; its files are staged already."""
-        old = self._forgotten.tombstone(key)
+        old = self._tombstones.tombstone(key)
         if old is None:
             return
         path = next((file.moved_to for file in change.files if file.path == old.trash_path), None)

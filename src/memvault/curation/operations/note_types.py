@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memvault.text.words import composed, without_accents
+from memvault.text.words import folded
 
 # Names that also mean what is kept for good (minutes, a register, a magazine) are left out, as
 # what records a session fades.
@@ -21,13 +21,8 @@ _NAMES = {
 
 def known_type(kind: str) -> str:
     """The English name of a type that memvault knows; another type in lower case."""
-    plain = _plain(kind)
-    return _BY_NAME.get(plain, kind.strip().casefold())
+    name = kind.strip()
+    return _BY_NAME.get(folded(name), name.casefold())
 
 
-def _plain(name: str) -> str:
-    """Without accents, as many people type."""
-    return composed(without_accents(name.strip().casefold()))
-
-
-_BY_NAME = {_plain(name): kind for kind, names in _NAMES.items() for name in names.split()}
+_BY_NAME = {folded(name): kind for kind, names in _NAMES.items() for name in names.split()}

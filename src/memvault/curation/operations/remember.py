@@ -57,7 +57,7 @@ _CREATED = re.compile(rb"^created: (\S+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredNote:
     """The note of a stored memory; ``id`` is None if the note existed already."""
 
     path: str
@@ -72,7 +72,7 @@ def remember(
     index: MergeIndex | None = None,
     *,
     kind: Literal["client", "person"] = "client",
-) -> ChangeResult[Stored]:
+) -> ChangeResult[StoredNote]:
     """Write the draft as a new note.
 
     Args:
@@ -88,7 +88,7 @@ def remember(
         draft.client or "", draft.rationale, kind=kind, session=draft.session or "", call=draft.call
     )
 
-    def stage(staging: Staging) -> Described[Stored]:
+    def stage(staging: Staging) -> Described[StoredNote]:
         stored = _stage(
             staging, draft, targets or LinkTargets(), index, curator.now(), by_client=why.by_client
         )
@@ -105,7 +105,7 @@ def _stage(
     now: datetime,
     *,
     by_client: bool,
-) -> Stored:
+) -> StoredNote:
     """Stage the note of a draft and its attachment, if any."""
     title = _title(draft, now)
     lifecycle = lifecycle_of(draft)
@@ -122,7 +122,7 @@ def _stage(
     note = compose_note(properties, _body(draft, embed, related_to))
     stored_path = _stored_already(staging.vault, source, note, now)
     if stored_path is not None:
-        return Stored(stored_path, title, None)
+        return StoredNote(stored_path, title, None)
     if suffix and draft.data is not None:
         attachment = staging.create_note(folder, name, draft.data, suffix=suffix)
         embed = PurePosixPath(attachment).name
@@ -132,7 +132,7 @@ def _stage(
     path = staging.create_note(folder, name, note)
     if by_client and index is not None:
         check_aliases(staging, path, index)
-    return Stored(path, title, properties["id"])
+    return StoredNote(path, title, properties["id"])
 
 
 def _free_name(folder: str, title: str, index: MergeIndex | None, *, by_client: bool) -> str:

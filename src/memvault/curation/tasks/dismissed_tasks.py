@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-import threading
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from memvault.model.change import CurationTask
 from memvault.model.memory import MemoryOf
 from memvault.vault.journal import Actor, Journal, JournalEntry
+from memvault.vault.journal_reader import JournalReader
 
 DISMISSED, REOPENED = "task_left", "task_taken_up"
 
 
-class DismissedTasks:
+class DismissedTasks(JournalReader):
     """The dismissed tasks of one vault. Thread-safe."""
 
     def __init__(self, journal: Journal) -> None:
-        self._journal = journal
-        self._lock = threading.Lock()
-        self._keys: dict[str, datetime] = {}
-        self.decided = 0  # number of dismissals and reopenings
-        for entry in sorted(journal.entries((DISMISSED, REOPENED)), key=lambda entry: entry.ts):
-            self._apply(entry)
+        super().__init__(journal, (DISMISSED, REOPENED))
+        self._decisions: dict[str, JournalEntry] = {}  # the last one about each task
+        self._dismissed: dict[str, datetime] = {}
+
+    def by_key(self) -> Mapping[str, datetime]:
+        """When each dismissed task was dismissed, by its key; the same object until that changes.
+
+        Raises StorageError: the journal cannot be read.
+        """
+        with self._current():
+            return self._dismissed
 
     def dismiss(self, task: CurationTask, memory_of: MemoryOf, actor: Actor, now: datetime) -> None:
         """Dismiss a task until one of its notes changes.
@@ -39,17 +45,12 @@ class DismissedTasks:
 
     def holds(self, task: CurationTask, memory_of: MemoryOf) -> bool:
         """Whether a person dismissed this task and its notes are unchanged since."""
-        with self._lock:
-            if not self._keys:
-                return False
-        key = task_key(task, memory_of)
-        with self._lock:
-            return key in self._keys
+        dismissed = self.by_key()
+        return bool(dismissed) and task_key(task, memory_of) in dismissed
 
     def last(self) -> tuple[str, datetime] | None:
         """The key of the task dismissed last, among those still dismissed, and when."""
-        with self._lock:
-            return max(self._keys.items(), key=lambda item: item[1], default=None)
+        return max(self.by_key().items(), key=lambda item: item[1], default=None)
 
     def _write(
         self, kind: str, key: str, task: CurationTask | None, actor: Actor, now: datetime
@@ -59,18 +60,17 @@ class DismissedTasks:
         if task is not None:
             data["detail"] = task.detail
             path = task.paths[0]
-        entry = JournalEntry(ts=now, kind=kind, actor=actor, path=path, data=data)
-        self._journal.append(entry)
-        self._apply(entry)
+        self._journal.append(JournalEntry(ts=now, kind=kind, actor=actor, path=path, data=data))
 
-    def _apply(self, entry: JournalEntry) -> None:
-        key = str(entry.data.get("task", ""))
-        with self._lock:
-            self.decided += 1
-            if entry.kind == DISMISSED:
-                self._keys[key] = entry.ts
-            else:
-                self._keys.pop(key, None)
+    def _take(self, entries: Sequence[JournalEntry]) -> None:
+        for entry in entries:
+            key = str(entry.data.get("task", ""))
+            last = self._decisions.get(key)
+            if last is None or last.ts <= entry.ts:
+                self._decisions[key] = entry
+        self._dismissed = {
+            key: entry.ts for key, entry in self._decisions.items() if entry.kind == DISMISSED
+        }
 
 
 def task_key(task: CurationTask, memory_of: MemoryOf) -> str:

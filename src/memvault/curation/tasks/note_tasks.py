@@ -179,27 +179,36 @@ def finished_projects(
     statuses: dict[str, str] = {}
     for facts in notes:
         memory = facts.memory
-        parts = note_folders.relative(memory.path).split("/")
-        in_folder = len(parts) > 2 and parts[0].casefold() == "projects"
-        if in_folder:
-            folders[parts[1]].append(facts)
+        folder = _project_folder(note_folders.relative(memory.path))
+        if folder:
+            folders[folder].append(facts)
         if memory.type == NodeKind.PROJECT:
-            name = parts[1] if in_folder else memory.title
+            name = folder or memory.title
             statuses[name.casefold()] = str(memory.metadata.get("status", "")).strip().casefold()
     for folder, notes_below in folders.items():
         days = (now - max(facts.saved for facts in notes_below)).days
-        is_done = statuses.get(folder.casefold(), "") in _DONE
-        if is_done or days > UNTOUCHED_AFTER.days:
-            first = min(notes_below, key=lambda facts: facts.memory.path).memory
-            why = "is finished" if is_done else f"was not changed for {days} days"
-            count = "its note" if len(notes_below) == 1 else f"its {len(notes_below)} notes"
-            yield CurationTask.about(
-                [first],
-                TaskType.FINISHED_PROJECT,
-                Priority.LOW,
-                f"the project {folder} {why}; move {count} to {ARCHIVE}/{folder}/",
-                TaskAction.by("archive_project", project=folder),
-            )
+        if statuses.get(folder.casefold(), "") in _DONE:
+            state = "is finished"
+        elif days > UNTOUCHED_AFTER.days:
+            state = f"was not changed for {days} days"
+        else:
+            continue
+        first = min(notes_below, key=lambda facts: facts.memory.path).memory
+        count = "its note" if len(notes_below) == 1 else f"its {len(notes_below)} notes"
+        yield CurationTask.about(
+            [first],
+            TaskType.FINISHED_PROJECT,
+            Priority.LOW,
+            f"the project {folder} {state}; move {count} to {ARCHIVE}/{folder}/",
+            TaskAction.by("archive_project", project=folder),
+        )
+
+
+def _project_folder(path: str) -> str:
+    """The name of the project's folder that a note is in; "" for none."""
+    top, _, below = path.partition("/")
+    folder, is_in_folder, _ = below.partition("/")
+    return folder if is_in_folder and top.casefold() == "projects" else ""
 
 
 CRITICAL_TYPES = frozenset({*(topic.value for topic in SensitiveTopic), "contract", "invoice"})

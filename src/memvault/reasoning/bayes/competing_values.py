@@ -95,14 +95,9 @@ def competing_values_of(
                 continue
             index = len(values)
             values.append(claim)
-        group = group_of(claim)
-        if all(
-            independent(witness.claim, claim) and (not group or witness.group != group)
-            for witness in witnesses
-            if witness.value == index
-        ):
-            share = (1.0 if claim.asserted else HEDGED) * (CLAIMED if group else 1.0)
-            witnesses.append(Witness(claim, index, share, group))
+        witness = _witness(claim, index, group_of(claim))
+        if all(_both_count(other, witness) for other in witnesses if other.value == index):
+            witnesses.append(witness)
     if not witnesses:
         return None
     return CompetingValues(
@@ -110,6 +105,17 @@ def competing_values_of(
         tuple(_plain_value(claim) for claim in values),
         tuple(witnesses[:MAX_WITNESSES]),
     )
+
+
+def _witness(claim: Claim, value: int, group: str) -> Witness:
+    share = (1.0 if claim.asserted else HEDGED) * (CLAIMED if group else 1.0)
+    return Witness(claim, value, share, group)
+
+
+def _both_count(first: Witness, second: Witness) -> bool:
+    """Whether two claims for one value are neither copies nor made by one group."""
+    is_other_group = not second.group or first.group != second.group
+    return is_other_group and independent(first.claim, second.claim)
 
 
 def claims_answering(claims: Sequence[Claim], question: str) -> list[Claim]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from math import prod
@@ -121,16 +121,12 @@ class Effects:
         chains: list[CausalChain] = []
         frontier: list[tuple[str, tuple[Influence, ...]]] = [(key, ())]
         for _ in range(depth):
-            next_frontier: list[tuple[str, tuple[Influence, ...]]] = []
-            for end, links in frontier:
-                visited = {key, *(e.effect for e in links), *(e.cause for e in links)}
-                for influence in adjacent.get(end, ())[:MAX_PER_NODE]:
-                    next_node = influence.effect if forward else influence.cause
-                    if next_node not in visited:
-                        longer = (*links, influence) if forward else (influence, *links)
-                        chains.append(CausalChain(longer))
-                        next_frontier.append((next_node, longer))
-            frontier = next_frontier
+            frontier = [
+                longer
+                for end, links in frontier
+                for longer in _longer(end, links, adjacent.get(end, ()), forward=forward)
+            ]
+            chains += (CausalChain(links) for _, links in frontier)
         return chains
 
     def _consequence(
@@ -165,3 +161,19 @@ def _longest(chains: Sequence[CausalChain]) -> list[CausalChain]:
     """The chains that are not part of a longer chain."""
     parts = {chain.links[:-1] for chain in chains} | {chain.links[1:] for chain in chains}
     return [chain for chain in chains if chain.links not in parts]
+
+
+def _longer(
+    end: str, links: tuple[Influence, ...], influences: Sequence[Influence], *, forward: bool
+) -> Iterator[tuple[str, tuple[Influence, ...]]]:
+    """The chains with one more link at their end, which visit no node twice, with their new end.
+
+    Args:
+        influences: of the end.
+        forward: the chain grows at its effect, else at its cause.
+    """
+    visited = {end, *(link.effect for link in links), *(link.cause for link in links)}
+    for influence in influences[:MAX_PER_NODE]:
+        new_end = influence.effect if forward else influence.cause
+        if new_end not in visited:
+            yield new_end, ((*links, influence) if forward else (influence, *links))

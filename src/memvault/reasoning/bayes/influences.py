@@ -44,7 +44,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class InfluenceSource:
     """A note that states an influence; ``weight`` is the note's, in ordinary sources."""
 
     memory_id: str
@@ -68,7 +68,7 @@ class Influence:
     effect: str
     kind: Kind
     strength: float
-    stated: tuple[Stated, ...]
+    stated: tuple[InfluenceSource, ...]
     between_notes: bool = False
 
 
@@ -166,11 +166,13 @@ class Influences:
             return False
         return moment_of(memory) > moment_of(other)
 
-    def _stated(self, edge: GraphEdge) -> Stated | None:
+    def _stated(self, edge: GraphEdge) -> InfluenceSource | None:
         memory = self._memory_of(edge.source)
         if memory is None:
             return None
-        return Stated(memory.id, edge.line, edge.sentence, edge.relation, self.weight_of(memory))
+        return InfluenceSource(
+            memory.id, edge.line, edge.sentence, edge.relation, self.weight_of(memory)
+        )
 
 
 _KINDS = {"hinders": Kind.LOWERS, "needed": Kind.NEEDED}
@@ -193,7 +195,7 @@ def _meaning(relation: str) -> str | None:
     return None
 
 
-def _strength(edge: GraphEdge, stated: Stated) -> float:
+def _strength(edge: GraphEdge, stated: InfluenceSource) -> float:
     return edge.weight * edge.learned.confidence * belief(stated.weight)
 
 

@@ -29,7 +29,7 @@ MAX_EXPLAINING = 10  # explanations of one observation, whose table has 2^n entr
 RELATED = 0.5  # share of its strength with which a relation counts if it is not causal
 
 
-class Inference(StrEnum):
+class InferenceDirection(StrEnum):
     FORWARD = "forward"
     BACKWARD = "backward"
     BRIDGE = "bridge"
@@ -37,7 +37,7 @@ class Inference(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Predicted:
+class Prediction:
     """The predicted probability ``value`` that a node is true.
 
     ``confidence`` is 1 minus the width of its 95% interval.
@@ -49,13 +49,13 @@ class Predicted:
 
 
 @dataclass(frozen=True, slots=True)
-class Inferred:
+class InferenceResult:
     """The predictions of an inference.
 
     For a bridge, ``path`` has its influences or relations in order.
     """
 
-    predictions: tuple[Predicted, ...]
+    predictions: tuple[Prediction, ...]
     iterations: int
     converged: bool
     path: tuple[Influence, ...] = ()
@@ -82,12 +82,12 @@ class OmniInference:
 
     def infer(
         self,
-        kind: Inference,
+        kind: InferenceDirection,
         clamped: Mapping[str, float],
         targets: Sequence[str],
         max_iterations: int,
         scope: Scope | None = None,
-    ) -> Inferred:
+    ) -> InferenceResult:
         """Predict nodes, most probable first.
 
         Args:
@@ -110,22 +110,22 @@ class OmniInference:
             for key in keys
             if key in beliefs.probabilities and key not in clamped
         ]
-        if kind is not Inference.BRIDGE:
+        if kind is not InferenceDirection.BRIDGE:
             predicted.sort(key=lambda p: (-p.value, -p.confidence, p.key))
         best = tuple(predicted[: max(MAX_PREDICTED, len(targets))])
-        path = graph.influences if kind is Inference.BRIDGE else ()
-        return Inferred(best, beliefs.iterations, beliefs.converged, path)
+        path = graph.influences if kind is InferenceDirection.BRIDGE else ()
+        return InferenceResult(best, beliefs.iterations, beliefs.converged, path)
 
     def _graph(
         self,
-        kind: Inference,
+        kind: InferenceDirection,
         clamped: Mapping[str, float],
         targets: Sequence[str],
         reader: Influences,
         allowed: Callable[[str], bool],
     ) -> tuple[InfluenceGraph, list[str]]:
         """The influences between the nodes concerned, and the nodes that this kind finds."""
-        if kind is Inference.BRIDGE:
+        if kind is InferenceDirection.BRIDGE:
             if len(clamped) != 2:
                 raise InvalidParams("Invalid params: clamped_nodes - a bridge has two ends")
             start, end = clamped
@@ -133,10 +133,12 @@ class OmniInference:
             between = [step.effect for step in path[:-1]]
             nodes = dict.fromkeys((start, *between, end, *targets))
             return InfluenceGraph(tuple(nodes), path), between
-        if kind is Inference.ABDUCTION:
+        if kind is InferenceDirection.ABDUCTION:
             return self._explanations(clamped, targets, reader, allowed)
         graph = influence_graph([*clamped, *targets], reader.of, allowed)
-        return graph, _reached(clamped, graph.influences, forward=kind is Inference.FORWARD)
+        return graph, _reached(
+            clamped, graph.influences, forward=kind is InferenceDirection.FORWARD
+        )
 
     def _strongest_path(
         self, start: str, end: str, reader: Influences, allowed: Callable[[str], bool]
@@ -218,10 +220,10 @@ class OmniInference:
 
     def _predicted(
         self, key: str, value: float, reader: Influences, stating: Mapping[str, Mapping[str, float]]
-    ) -> Predicted:
+    ) -> Prediction:
         sources = reader.sources_of(key) + sum(stating.get(key, {}).values())
         low, high = wilson(min(1.0, max(0.0, value)), sources)
-        return Predicted(key, value, 1.0 - (high - low))
+        return Prediction(key, value, 1.0 - (high - low))
 
 
 def _stating(graph: InfluenceGraph) -> dict[str, dict[str, float]]:

@@ -60,7 +60,7 @@ class Condition:
 
 
 @dataclass(frozen=True, slots=True)
-class ParsedQuestion:
+class ProbabilityQuestion:
     """The parts of a question about probability.
 
     Attributes:
@@ -73,7 +73,7 @@ class ParsedQuestion:
     asks_chance: bool
 
 
-def read_question(text: str) -> ParsedQuestion:
+def read_question(text: str) -> ProbabilityQuestion:
     """Parse a question about probability."""
     conditions: list[Condition] = []
     for match in _CONDITION.finditer(text):
@@ -81,7 +81,7 @@ def read_question(text: str) -> ParsedQuestion:
         is_intervention = _INTERVENTION.match(match["word"]) is not None
         conditions.append(Condition(match["clause"].strip(), not denied, is_intervention))
     rest = _CONDITION.sub(" ", text).strip(" ,;?.") if conditions else text
-    return ParsedQuestion(rest, tuple(conditions), _ASKS_CHANCE.search(rest) is not None)
+    return ProbabilityQuestion(rest, tuple(conditions), _ASKS_CHANCE.search(rest) is not None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,13 +22,13 @@ from memvault.reasoning.bayes.competing_values import (
 )
 from memvault.reasoning.bayes.inference import posterior
 from memvault.reasoning.bayes.influence_graph import InfluenceGraph, influence_graph
-from memvault.reasoning.bayes.influences import Influence, Influences, Stated
+from memvault.reasoning.bayes.influences import Influence, Influences, InfluenceSource
 from memvault.reasoning.bayes.network import FALSE, TRUE, Network, reachable
 from memvault.reasoning.bayes.probability import (
     EvidenceUsed,
     Outcome,
-    ParsedQuestion,
     ProbabilityQuery,
+    ProbabilityQuestion,
     ProbabilityResult,
     Truths,
     read_question,
@@ -105,7 +105,7 @@ class Reasoner:
     # -- the question -----------------------------------------------------------------------------
 
     def _with_conditions(
-        self, query: ProbabilityQuery, question: ParsedQuestion
+        self, query: ProbabilityQuery, question: ProbabilityQuestion
     ) -> ProbabilityQuery:
         given, interventions = dict(query.given), dict(query.interventions)
         for condition in question.conditions:
@@ -144,7 +144,7 @@ class Reasoner:
         return max(affecting, key=lambda i: i.strength).effect if affecting else None
 
     def _competing_values(
-        self, query: ProbabilityQuery, question: ParsedQuestion
+        self, query: ProbabilityQuery, question: ProbabilityQuestion
     ) -> CompetingValues | None:
         hits = self._find(question.text, MAX_MEMORIES, query.scope)
         claims = self._claims_of(question.text, hits, query.scope)
@@ -292,7 +292,7 @@ class Reasoner:
         used.sort(key=lambda pair: (pair[0], -pair[1].weight, pair[1].path))
         return tuple(evidence for _, evidence in used)
 
-    def _of_statement(self, stated: Stated, bearing: str) -> EvidenceUsed:
+    def _of_statement(self, stated: InfluenceSource, bearing: str) -> EvidenceUsed:
         memory = self._memory_of(stated.memory_id)
         assert memory is not None  # the reader gives statements of known memories only
         return EvidenceUsed(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -24,11 +23,11 @@ from memvault.stores.graph_view import GraphView
 from memvault.text.words import letter_runs
 from memvault.verification.claims.amounts import AmountKind
 from memvault.verification.claims.claim_stems import stems_among, stems_of
+from memvault.verification.doubt import is_open_task
 from memvault.verification.vault_names import FindNames
 
 _MIN_SHARED = 0.34  # least share of the statement's words that a compared sentence has
 _MAX_WORDS = 20_000  # words whose vectors are cached
-_OPEN_TASK = re.compile(r" *[-*+] \[[ /]\]")  # a task, not a fact
 
 
 class SentenceMatch(NamedTuple):
@@ -73,7 +72,7 @@ class SentenceMatcher:
         """The sentences of a note, or parts of them, that have enough of a statement's words."""
         linked = self._linked(hit.memory)
         for sentence in outline.statements:
-            if not _OPEN_TASK.match(sentence.shown):
+            if not is_open_task(sentence.shown):
                 of_headings = stems_of(_headings(hit, sentence))
                 for text in _parts_of(sentence, statement):
                     if len(stems & (stems_of(text) | of_headings)) >= _MIN_SHARED * len(stems):

@@ -27,7 +27,7 @@ from memvault.search.context.outline import Outline, Outlines
 from memvault.search.context.parts import Leading, Part
 from memvault.search.context.properties import PropertyChooser, quotable
 from memvault.search.context.scoring import Scores, may_come_first, scores
-from memvault.search.context.selection import MIN_SHARE, RELEVANCE_WEIGHT, Budget, select
+from memvault.search.context.selection import MIN_SHARE, RELEVANCE_WEIGHT, RemainingBudget, select
 from memvault.search.context.writers import code_with_writer, marks_of, with_days, with_writer
 from memvault.search.lists.comparisons import asks_to_compare
 from memvault.search.lists.general_questions import asks_for_all
@@ -187,7 +187,7 @@ class _Distillation:
         overhead = sum(budget.frame_tokens) + sum(budget.naming_tokens)
         return ContextForm.RAW if self._source_tokens + overhead <= budget.limit else None
 
-    def _budget(self, form: ContextForm) -> Budget:
+    def _budget(self, form: ContextForm) -> RemainingBudget:
         memories = [hit.memory for hit in self._hits]
         frames = [
             frame_text(
@@ -202,7 +202,7 @@ class _Distillation:
         if self._naming_tokens is None:
             count = self._token_budget.naming_tokens
             self._naming_tokens = [0] * len(memories) if count is None else list(count(memories))
-        return Budget(
+        return RemainingBudget(
             limit=self._token_budget.tokens,
             frame_tokens=self._tokens.count_all(frames),
             naming_tokens=self._naming_tokens,
@@ -250,7 +250,7 @@ class _Distillation:
             return chosen + self._select(other_sentences, budget)
         return self._with_neighbours(self._select(self._sentence_parts(), budget), budget)
 
-    def _with_neighbours(self, chosen: list[Part], budget: Budget) -> list[Part]:
+    def _with_neighbours(self, chosen: list[Part], budget: RemainingBudget) -> list[Part]:
         """The chosen sentences and, in a budget that they leave unused, their neighbours, of the
         first memory also the neighbours of these."""
         added = chosen
@@ -268,7 +268,11 @@ class _Distillation:
         return chosen
 
     def _select(
-        self, parts: Sequence[Part], budget: Budget, *, relevance_weight: float = RELEVANCE_WEIGHT
+        self,
+        parts: Sequence[Part],
+        budget: RemainingBudget,
+        *,
+        relevance_weight: float = RELEVANCE_WEIGHT,
     ) -> list[Part]:
         """The chosen sentences or passages: one of the first memory, and less relevant ones if the
         budget allows them."""
@@ -281,7 +285,7 @@ class _Distillation:
             linked=self._linked,
         )
 
-    def _chosen_code(self, budget: Budget, is_wanted: bool) -> list[Part]:
+    def _chosen_code(self, budget: RemainingBudget, is_wanted: bool) -> list[Part]:
         """Whole pieces of code; if not even one fits, the first lines of the best.
 
         Unless the client wants code, only of the first memory, which decided the form: code of

@@ -19,7 +19,7 @@ from memvault.text.tokens import TokenCounter
 from memvault.text.units import Unit, pieces_of
 from memvault.vault.parse import decode
 
-NAMESPACE = "outlines"  # of the key-value store: packed texts by path
+NOTE_TEXTS = "outlines"  # namespace of the key-value store: packed texts by path
 MAX_BYTES = 64_000  # largest note that is read whole; of a larger one only the passage found
 
 _QUOTE = r"[ \t]*(?:>[ \t]?)*"
@@ -113,11 +113,11 @@ def without_tokens(note: ParsedNote, data: bytes) -> NoteText:
 
 def with_token_counts(texts: Sequence[NoteText], tokens: TokenCounter) -> list[NoteText]:
     """The texts with their tokens, all counted in one call."""
-    distinct = dict.fromkeys(
-        part
-        for text in texts
-        for part in (*(p.text for p in text.pieces), *text.shown, *(c.text for c in text.code))
-    )
+    distinct: dict[str, None] = {}
+    for text in texts:
+        distinct |= dict.fromkeys(piece.text for piece in text.pieces)
+        distinct |= dict.fromkeys(text.shown)
+        distinct |= dict.fromkeys(code.text for code in text.code)
     size_of = dict(zip(distinct, tokens.count_all(list(distinct)), strict=True)) if texts else {}
     return [
         replace(

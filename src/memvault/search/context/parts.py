@@ -10,7 +10,7 @@ from itertools import groupby
 import numpy as np
 import numpy.typing as npt
 
-from memvault.model.note import LineRange
+from memvault.model.note import LineRange, normalised
 from memvault.search.context.forms import ContextForm
 from memvault.search.context.outline import Code, Outline, Statement
 from memvault.search.context.scoring import Scores, greatest_score
@@ -87,30 +87,49 @@ def sentence_parts(
     parts: list[Part] = []
     least = MIN_SHARE_UNUSED * greatest_score(scores)
     for memory, (outline, of_note) in enumerate(zip(outlines, scores, strict=True)):
-        is_lead = leading is not None and leading.memory == memory
-        is_whole = is_lead and leading is not None and leading.is_whole
         best_of_note = float(of_note.statements.max(initial=0.0))
-        threshold = 0.0 if is_whole else max(least, MIN_SHARE_OF_NOTE * best_of_note)
-        if is_lead or memory in linked:
+        threshold, list_tokens = max(least, MIN_SHARE_OF_NOTE * best_of_note), max_list_tokens
+        tables: list[Part] = []
+        if leading is not None and leading.memory == memory:
+            tables = [
+                table
+                for rows in _tables(outline.statements)
+                if (table := _rows_part(memory, outline, of_note, rows)).tokens <= max_table_tokens
+                and table.score >= least
+            ]
             threshold = min(threshold, best_of_note)
-        of_memory: list[Part] = []
-        for rows in _tables(outline.statements) if is_lead else ():
-            table = _rows_part(memory, outline, of_note, rows)
-            if table.tokens <= max_table_tokens and table.score >= least:
-                of_memory.append(table)
-        in_parts = {place for table in of_memory for place in table.statements}
-        for place, statement in enumerate(outline.statements):
-            if not statement.shown or of_note.statements[place] < threshold or place in in_parts:
-                continue
-            rows = list_below(outline.statements, place, 0 if is_whole else max_list_tokens)
-            in_parts.update(rows)
-            of_memory.append(
-                _rows_part(memory, outline, of_note, rows)
-                if len(rows) > 1
-                else _sentence(memory, outline, of_note, place)
-            )
+            if leading.is_whole:
+                threshold, list_tokens = 0.0, 0
+        elif memory in linked:
+            threshold = min(threshold, best_of_note)
+        sentences = _sentences_and_lists(
+            memory, outline, of_note, tables, threshold=threshold, max_list_tokens=list_tokens
+        )
+        of_memory = [*tables, *sentences]
         parts += (replace(part, properties=properties[memory]) for part in of_memory)
     return parts
+
+
+def _sentences_and_lists(
+    memory: int,
+    outline: Outline,
+    scores: Scores,
+    tables: Sequence[Part],
+    *,
+    threshold: float,
+    max_list_tokens: int,
+) -> Iterator[Part]:
+    """The sentences of a note from a score on that no table has, each with the list below it."""
+    in_parts = {place for table in tables for place in table.statements}
+    for place, statement in enumerate(outline.statements):
+        if not statement.shown or scores.statements[place] < threshold or place in in_parts:
+            continue
+        rows = list_below(outline.statements, place, max_list_tokens)
+        in_parts.update(rows)
+        if len(rows) > 1:
+            yield _rows_part(memory, outline, scores, rows)
+        else:
+            yield _sentence(memory, outline, scores, place)
 
 
 def _rows_part(memory: int, outline: Outline, scores: Scores, rows: range) -> Part:
@@ -230,15 +249,13 @@ def _part(memory: int, outline: Outline, run: range, score: float) -> Part:
     """The sentences of a run as one part."""
     sentences = outline.statements[run.start : run.stop]
     rows = sorted({sentence.unit for sentence in sentences})
-    vector = outline.vectors[rows].astype(np.float32).sum(axis=0)
-    length = float(np.linalg.norm(vector))
     return Part(
         memory=memory,
         statements=run,
         code=(),
         tokens=sum(sentence.tokens for sentence in sentences),
         score=score,
-        vector=vector / length if length > 0.0 else vector,
+        vector=normalised(outline.vectors[rows].astype(np.float32).sum(axis=0)),
         compared_text=" ".join(" ".join(s.text for s in sentences).casefold().split()),
         details=_details(memory, sentences),
     )

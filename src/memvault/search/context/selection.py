@@ -30,7 +30,7 @@ Integers = npt.NDArray[np.int64]
 
 
 @dataclass(slots=True)
-class Budget:
+class RemainingBudget:
     """The token budget, reduced as parts are chosen.
 
     Attributes:
@@ -93,7 +93,7 @@ class Budget:
 
 def select(
     parts: Sequence[Part],
-    budget: Budget,
+    budget: RemainingBudget,
     *,
     relevance_weight: float = RELEVANCE_WEIGHT,
     min_share: float = MIN_SHARE,
@@ -128,7 +128,9 @@ def select(
 class _Pool:
     """The parts to choose from; (n,) arrays have an entry for each part."""
 
-    def __init__(self, parts: Sequence[Part], budget: Budget, relevance_weight: float) -> None:
+    def __init__(
+        self, parts: Sequence[Part], budget: RemainingBudget, relevance_weight: float
+    ) -> None:
         best = max(part.score for part in parts)
         self.relevance = np.array([part.score / best if best > 0.0 else 1.0 for part in parts])
         self.owners = np.array([part.memory for part in parts])

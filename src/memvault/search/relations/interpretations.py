@@ -17,7 +17,7 @@ _BE = frozenset(("is", "are", "was", "were"))
 _LINKING = _BE | {"", "be", "been"}
 
 
-def readings(question: Question, kinds: Sequence[bool]) -> list[Question]:
+def interpretations(question: Question, kinds: Sequence[bool]) -> list[Question]:
     """The question as parsed, and with nouns that name no kind of note as part of their relation
     (*in charge of*, *the budget of*), best guess first.
 
@@ -45,13 +45,13 @@ def _contractions(question: Question, kinds: Sequence[bool]) -> list[Question]:
         if k != question.root and degree[k] == 2 and _is_plain_noun(term, names_kind=kinds[k])
     ]
     counts = range(min(len(plain_nouns), MAX_CONTRACTED) + 1)
-    interpretations = []
+    contractions = []
     for chosen in chain.from_iterable(combinations(plain_nouns, count) for count in counts):
         interpretation = question
         for k in chosen:
             interpretation = contracted(interpretation, k)
-        interpretations.append(replace(interpretation, contracted=len(chosen)))
-    return interpretations
+        contractions.append(replace(interpretation, contracted=len(chosen)))
+    return contractions
 
 
 def contracted(question: Question, term_index: int) -> Question:

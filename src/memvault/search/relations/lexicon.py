@@ -63,7 +63,7 @@ def _sampling_key(name: str) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class KindReading:
+class TermKinds:
     """The kinds of nodes that a term of a question may mean.
 
     Attributes:
@@ -123,22 +123,22 @@ class Kinds:
         needs_none = term.named or term.is_question_word or term.person
         return not needs_none and not (self.named_by(term.text) & self._has_notes).any()
 
-    def read(self, term: Term, vector: Floats32 | None) -> KindReading:
+    def of_term(self, term: Term, vector: Floats32 | None) -> TermKinds:
         """The kinds that a term may mean.
 
         Args:
             vector: of the term's noun; None if only its word decides.
         """
-        any_kind = KindReading(np.ones(len(self._words), np.float32), False)
+        any_kind = TermKinds(np.ones(len(self._words), np.float32), False)
         if term.named or term.is_question_word:
             return any_kind
         if term.person:
             if self._people.max(initial=0.0) <= 0.5:
                 return any_kind
-            return KindReading(np.maximum(self._people, OTHER_KIND), True)
+            return TermKinds(np.maximum(self._people, OTHER_KIND), True)
         is_named = self.named_by(term.text)
         if (is_named & self._has_notes).any():
-            return KindReading(np.where(is_named, 1.0, WRONG_KIND).astype(np.float32), True)
+            return TermKinds(np.where(is_named, 1.0, WRONG_KIND).astype(np.float32), True)
         if vector is None:
             return any_kind
         cosines = np.where(self._has_notes, self._vectors @ vector, -1.0)
@@ -146,7 +146,7 @@ class Kinds:
         if best_cosine < KIND_COSINE:
             return any_kind
         weights = np.exp((cosines - best_cosine) / KIND_SPREAD)
-        return KindReading(np.maximum(weights, OTHER_KIND).astype(np.float32), True)
+        return TermKinds(np.maximum(weights, OTHER_KIND).astype(np.float32), True)
 
     def nearness(self, vector: Floats32) -> Floats32:
         """How near each kind's word is in meaning, (n_kinds,)."""
@@ -217,20 +217,20 @@ class Lexicon:
             if self.kinds.needs_vector(term) and not self.names_relation(term.text)
         ]
 
-    def kinds_in(self, question: Question) -> tuple[list[KindReading], list[bool]]:
+    def kinds_in(self, question: Question) -> tuple[list[TermKinds], list[bool]]:
         """For each term the kinds that it may mean, and whether its noun alone names a kind.
 
         A noun that names a relation (*the skipper*) names no kind, even if one is similar.
         """
         vector_of = self._vectors.of(self.open_nouns(question))
-        alone = [self.kinds.read(term, vector_of.get(term.text)) for term in question.terms]
+        alone = [self.kinds.of_term(term, vector_of.get(term.text)) for term in question.terms]
         in_question = []
         has_kind = []
-        for k, (term, reading) in enumerate(zip(question.terms, alone, strict=True)):
+        for k, (term, kinds) in enumerate(zip(question.terms, alone, strict=True)):
             is_role = any(_is_of(relation.words) for relation in question.below(k))
             is_guess = is_role and self.kinds.needs_vector(term)
-            in_question.append(self.kinds.read(term, None) if is_guess else reading)
-            has_kind.append(term.person or reading.named)
+            in_question.append(self.kinds.of_term(term, None) if is_guess else kinds)
+            has_kind.append(term.person or kinds.named)
         return in_question, has_kind
 
     def usable(self, project: str | None) -> Flags:

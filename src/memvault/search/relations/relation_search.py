@@ -48,7 +48,7 @@ MAX_CHANGED_NOTES = 16  # notes; while more are read, questions use the relation
 MIN_PATH_SCORE = 3.0  # of paths that count; most questions about no relation find none
 MAX_PARSED = 4  # results of the parsed question that come before those of paths
 MIN_SURE_CONFIDENCE = 0.25  # confidence of the parsed question below which MAX_PARSED is halved
-LED_SHARE = 0.8  # share of results that relations lead to, before those found by their text
+RELATION_SHARE = 0.8  # share of results that relations lead to, before those found by their text
 
 
 class Indexed(Protocol):
@@ -70,11 +70,11 @@ class WordsAndNames:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """A question as terms and relations and as mere words, with the lexicon that read it."""
+class RelationQuestion:
+    """A question as terms and relations and as mere words, with the lexicon of its names."""
 
     lexicon: Lexicon
-    question: Question
+    parsed: Question
     plain: WordsAndNames
 
 
@@ -102,10 +102,10 @@ class RelationSearch:
         self._reader = None if parser is None else QuestionReader(parser)
         self._people = None if parser is None else PersonKinds(parser.people)
         self._lexicon: Lexicon | None = None
-        self._reading_done = threading.Condition()
+        self._refreshed = threading.Condition()
         # How often the background worker has begun, and has finished, to read changes.
-        self._readings_started = self._readings_finished = 0
-        self._first_deadline: float | None = None  # no question waits longer for the first reading
+        self._refreshes_begun = self._refreshes_finished = 0
+        self._first_deadline: float | None = None  # no question waits longer for the first refresh
 
     # -- questions ------------------------------------------------------------------------------
 
@@ -115,9 +115,9 @@ class RelationSearch:
         return self._lexicon is not None
 
     def lexicon_for(self, query: str, patience: float = 0.0) -> Lexicon | None:
-        """The lexicon to read a question with; None for one that no relation can answer.
+        """The lexicon to parse a question with; None for one that no relation can answer.
 
-        Reading takes as long as a search, so only questions are read that name a term with a
+        Parsing takes as long as a search, so only questions are parsed that name a term with a
         relation that several notes state.
 
         Args:
@@ -144,7 +144,7 @@ class RelationSearch:
             return None
         return lexicon
 
-    def read(self, lexicon: Lexicon, query: str) -> Reading | None:
+    def parse(self, lexicon: Lexicon, query: str) -> RelationQuestion | None:
         """Parse a question while its words are embedded; None without a parser."""
         if self._reader is None:
             return None
@@ -157,11 +157,11 @@ class RelationSearch:
             self._disable_parser()
             return None
         self._vectors.begin(lexicon.open_nouns(question))
-        return Reading(lexicon, question, plain)
+        return RelationQuestion(lexicon, question, plain)
 
     def follow(
         self,
-        reading: Reading,
+        question: RelationQuestion,
         hits: Sequence[Hit],
         top_k: int,
         scope: Scope | None = None,
@@ -184,45 +184,45 @@ class RelationSearch:
         Raises:
             StoreUnavailable, GraphQueryError: a store does not answer.
         """
-        hops, plain = min(max_hops, MAX_HOPS), reading.plain
-        inquiry = Inquiry(
-            stores=self._stores,
-            view=self._view,
-            memories=self._indexed.catalogue,
-            lexicon=reading.lexicon,
-            vectors=self._vectors,
-            question=reading.question,
-            scope=scope or Scope(),
-            max_hops=hops,
-        )
+        plain, inquiry = question.plain, self._inquiry(question, scope or Scope(), max_hops)
         solve = inquiry.begin_solving()
         by_paths, score = inquiry.notes_by_paths(plain.words, plain.named, MIN_PATH_SCORE)
         solution = solve()
         is_grounded = solution is not None and inquiry.is_grounded(solution)
         parsed: list[FoundNote] = []
         if solution is not None and (is_grounded or explain):
-            parsed = inquiry.in_scope(answering_notes(solution, reading.lexicon.graph), top_k)
-        best_count = sum(note.is_best for note in parsed)
+            parsed = inquiry.in_scope(answering_notes(solution, question.lexicon.graph), top_k)
         if score < MIN_PATH_SCORE:
-            led_hits = inquiry.hits(parsed, hits) if parsed else []
+            if not parsed and not is_grounded:
+                return list(hits)
+            parsed_hits = inquiry.hits(parsed, hits) if parsed else []
             if not is_grounded:
-                return _explained(hits, led_hits, top_k) if parsed else list(hits)
-            return _led_and_found(led_hits, hits, top_k, max(best_count, round(top_k * LED_SHARE)))
+                return _explained(hits, parsed_hits, top_k)
+            share = max(_best_count(parsed), round(top_k * RELATION_SHARE))
+            return _relations_before_text(parsed_hits, hits, top_k, share)
         by_paths = inquiry.in_scope(by_paths, top_k)
-        if not is_grounded:
-            led_hits = inquiry.hits(by_paths[: top_k - FIXED_PLACES], hits)
-            return descending(_merged(hits[:FIXED_PLACES], led_hits, hits))
-        is_sure = solution is not None and solution.confidence >= MIN_SURE_CONFIDENCE
-        first_notes = parsed[: min(best_count, MAX_PARSED if is_sure else MAX_PARSED // 2)]
-        notes: dict[str, FoundNote] = {}
-        for note in (*first_notes, *by_paths, *parsed):
-            notes.setdefault(note.note_id, note)
-        led_hits = inquiry.hits(list(notes.values())[:top_k], hits)
-        if solution is not None and len(solution.question.relations) == 1:
-            named_ids = {reading.lexicon.graph.node_ids[node] for node in plain.named}
+        if solution is None or not is_grounded:
+            path_hits = inquiry.hits(by_paths[: top_k - FIXED_PLACES], hits)
+            return descending(_merged(hits[:FIXED_PLACES], path_hits, hits))
+        notes = _parsed_and_by_paths(parsed, by_paths, solution.confidence)
+        relation_hits = inquiry.hits(notes[:top_k], hits)
+        if len(solution.question.relations) == 1:
+            named_ids = {question.lexicon.graph.node_ids[node] for node in plain.named}
             term_itself = [hit for hit in hits if hit.memory.id in named_ids]
-            led_hits = _merged(led_hits[: top_k - 1], term_itself[:1], led_hits)
-        return descending(_merged(led_hits, hits))
+            relation_hits = _merged(relation_hits[: top_k - 1], term_itself[:1], relation_hits)
+        return descending(_merged(relation_hits, hits))
+
+    def _inquiry(self, question: RelationQuestion, scope: Scope, max_hops: int) -> Inquiry:
+        return Inquiry(
+            stores=self._stores,
+            view=self._view,
+            memories=self._indexed.catalogue,
+            lexicon=question.lexicon,
+            vectors=self._vectors,
+            question=question.parsed,
+            scope=scope,
+            max_hops=min(max_hops, MAX_HOPS),
+        )
 
     # -- the lexicon ----------------------------------------------------------------------------
 
@@ -251,8 +251,8 @@ class RelationSearch:
         earlier, changed_count = self._lexicon, self._edges.waiting
         if self._background is None or (earlier is not None and not changed_count):
             return self._refreshed_lexicon(PATIENCE if earlier is not None else first_patience)
-        with self._reading_done:
-            turn = self._readings_started + 1
+        with self._refreshed:
+            turn = self._refreshes_begun + 1
             self._background.run("read changed relations", self._read_changes)
             patience = PATIENCE
             if earlier is None:
@@ -260,21 +260,21 @@ class RelationSearch:
                 self._first_deadline = self._first_deadline or now + FIRST_PATIENCE
                 patience = max(0.0, self._first_deadline - now)
             if earlier is None or changed_count <= MAX_CHANGED_NOTES:
-                self._reading_done.wait_for(
-                    lambda: self._readings_finished >= turn, max(patience, first_patience)
+                self._refreshed.wait_for(
+                    lambda: self._refreshes_finished >= turn, max(patience, first_patience)
                 )
         return self._lexicon
 
     def _read_changes(self) -> None:
         """Read changed relations in the background, and wake the questions that wait for them."""
-        with self._reading_done:
-            self._readings_started += 1
-            turn = self._readings_started
+        with self._refreshed:
+            self._refreshes_begun += 1
+            turn = self._refreshes_begun
         with making_way(None):  # a question may wait for it
             self.warm_up()
-        with self._reading_done:
-            self._readings_finished = turn
-            self._reading_done.notify_all()
+        with self._refreshed:
+            self._refreshes_finished = turn
+            self._refreshed.notify_all()
 
     def _refreshed_lexicon(self, patience: float) -> Lexicon | None:
         """The lexicon of the vault as it is now; see `EdgeIndex.refresh` for ``patience``."""
@@ -314,14 +314,31 @@ def _is_related(graph: StepGraph, node_id: str) -> bool:
     return bool(graph.repeated[edges].any())
 
 
-def _explained(hits: Sequence[Hit], led_hits: Sequence[Hit], top_k: int) -> list[Hit]:
-    """The first hits, with the relations that lead to them; then the other memories led to, then
-    the other hits."""
+def _best_count(notes: Sequence[FoundNote]) -> int:
+    """How many of the notes end one of the best chains, or state its last step."""
+    return sum(note.is_best for note in notes)
+
+
+def _parsed_and_by_paths(
+    parsed: Sequence[FoundNote], by_paths: Sequence[FoundNote], confidence: float
+) -> list[FoundNote]:
+    """The best notes of the parsed question, those of paths, and its other notes, each once."""
+    is_sure = confidence >= MIN_SURE_CONFIDENCE
+    first_count = min(_best_count(parsed), MAX_PARSED if is_sure else MAX_PARSED // 2)
+    notes: dict[str, FoundNote] = {}
+    for note in (*parsed[:first_count], *by_paths, *parsed):
+        notes.setdefault(note.note_id, note)
+    return list(notes.values())
+
+
+def _explained(hits: Sequence[Hit], relation_hits: Sequence[Hit], top_k: int) -> list[Hit]:
+    """The first hits, with the relations that lead to them; then the other memories that relations
+    lead to, then the other hits."""
     shown = {hit.memory.id: hit for hit in hits[:top_k]}
-    for hit in led_hits:
+    for hit in relation_hits:
         if hit.memory.id in shown:
             shown[hit.memory.id].hops = hit.hops
-    other_hits = [hit for hit in led_hits if hit.memory.id not in shown]
+    other_hits = [hit for hit in relation_hits if hit.memory.id not in shown]
     return descending([*hits[:top_k], *other_hits, *hits[top_k:]])
 
 
@@ -333,11 +350,12 @@ def _merged(*lists: Sequence[Hit]) -> list[Hit]:
     return list(by_id.values())
 
 
-def _led_and_found(
-    led_hits: Sequence[Hit], hits: Sequence[Hit], top_k: int, share: int
+def _relations_before_text(
+    relation_hits: Sequence[Hit], hits: Sequence[Hit], top_k: int, share: int
 ) -> list[Hit]:
-    """The first ``share`` memories led to, the best hits, and the rest of both, each once."""
+    """The first ``share`` memories that relations lead to, the best hits, and the rest of both,
+    each once."""
     best_count = min(share, max(1, top_k - share))
     return descending(
-        _merged(led_hits[:share], hits[:best_count], led_hits[share:], hits[best_count:])
+        _merged(relation_hits[:share], hits[:best_count], relation_hits[share:], hits[best_count:])
     )

@@ -13,7 +13,7 @@ from memvault.model.graph import GraphEdge
 from memvault.model.note import Chunk
 from memvault.model.search import FoundBy, Hit, Hop, Scope
 from memvault.search.relations.edge_index import in_order
-from memvault.search.relations.interpretations import readings
+from memvault.search.relations.interpretations import interpretations
 from memvault.search.relations.lexicon import Lexicon
 from memvault.search.relations.paths import MAX_LENGTH, PathFinder, QuestionWords, reached_nodes
 from memvault.search.relations.question import Question, relation_phrase
@@ -194,15 +194,15 @@ class Inquiry:
         self._scope = scope
         self._max_hops = max_hops
         self._question = question
-        self._kinds, self._has_kind = lexicon.kinds_in(question)
-        names_kind = [reading.named for reading in self._kinds]
-        self._readings = readings(question, names_kind) if question.relations else []
+        self._term_kinds, self._has_kind = lexicon.kinds_in(question)
+        names_kind = [kinds.named for kinds in self._term_kinds]
+        self._interpretations = interpretations(question, names_kind) if question.relations else []
 
     def _may_need_relations(self) -> bool:
         """Whether the question has two relations, or names the kind of note that it asks for."""
-        if not self._readings:
+        if not self._interpretations:
             return False
-        has_several = any(len(reading.relations) > 1 for reading in self._readings)
+        has_several = any(len(each.relations) > 1 for each in self._interpretations)
         return has_several or self._has_kind[self._question.root]
 
     def is_grounded(self, solution: Solution) -> bool:
@@ -218,16 +218,18 @@ class Inquiry:
         """
         if not self._may_need_relations() or not self._question.names_something:
             return lambda: None
-        texts = list(chain.from_iterable(texts_of(r, self._has_kind) for r in self._readings))
+        texts = list(
+            chain.from_iterable(texts_of(each, self._has_kind) for each in self._interpretations)
+        )
         self._vectors.begin(texts)
         return lambda: self._solution(self._vectors.of(texts))
 
     def _solution(self, vectors: Mapping[str, Floats32]) -> Solution | None:
         wordings = {
             wording
-            for reading in self._readings
-            for relation in reading.relations
-            for wording in relation_phrase(reading, relation, self._has_kind).wordings
+            for each in self._interpretations
+            for relation in each.relations
+            for wording in relation_phrase(each, relation, self._has_kind).wordings
         }
         traversal = Traversal(
             self._graph,
@@ -239,11 +241,11 @@ class Inquiry:
             graph=self._graph,
             traversal=traversal,
             kinds=self._lexicon.kinds,
-            kind_readings=self._kinds,
+            term_kinds=self._term_kinds,
             has_kind=self._has_kind,
             vectors=vectors,
         )
-        return solver.best(self._readings)
+        return solver.best(self._interpretations)
 
     def _similar(self, wordings: dict[str, Floats32]) -> dict[str, Floats32]:
         """How near every step text is to each phrase, (n_texts,), in one product."""

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from memvault.model.note import Vector
-from memvault.search.relations.lexicon import KindReading, Kinds
+from memvault.search.relations.lexicon import Kinds, TermKinds
 from memvault.search.relations.question import Phrase, Question, Relation, Term, relation_phrase
 from memvault.search.relations.step_graph import Floats32, StepGraph
 from memvault.search.relations.traversal import (
     IS_RIGHT_KIND,
     LEAST_SCORE,
-    Joint,
-    State,
+    RelationFit,
     Steps,
+    TermScores,
     Traversal,
 )
 from memvault.text.stems import stems
@@ -29,7 +29,7 @@ SAMPLED_TITLES = 1_000  # of a kind, at most, whose mean is taken for that of al
 
 def narrow(
     graph: StepGraph,
-    state: State,
+    state: TermScores,
     term: Term,
     *,
     kinds: Floats32,
@@ -113,12 +113,12 @@ def texts_of(question: Question, has_kind: Sequence[bool]) -> Iterable[str]:
 
 
 class Solver:
-    """Solves the readings of one question.
+    """Solves the interpretations of one question.
 
     Args:
-        kind_readings: of the question's terms.
+        term_kinds: the kinds that each of the question's terms may mean.
         has_kind: for each term whether its noun alone names a kind of note.
-        vectors: of all `texts_of` the readings.
+        vectors: of all `texts_of` the interpretations.
     """
 
     def __init__(
@@ -127,21 +127,21 @@ class Solver:
         graph: StepGraph,
         traversal: Traversal,
         kinds: Kinds,
-        kind_readings: Sequence[KindReading],
+        term_kinds: Sequence[TermKinds],
         has_kind: Sequence[bool],
         vectors: Mapping[str, Vector],
     ) -> None:
         self._graph = graph
         self._traversal = traversal
         self._kinds = kinds
-        self._readings = kind_readings
+        self._term_kinds = term_kinds
         self._has_kind = has_kind
         self._vectors = vectors
 
-    def best(self, readings: Iterable[Question]) -> Solution | None:
+    def best(self, interpretations: Iterable[Question]) -> Solution | None:
         """The interpretation that the graph answers best; None if no chain has an end."""
         best: Solution | None = None
-        for question in readings:
+        for question in interpretations:
             state, fit = self._solve(question, question.root)
             ends = self._chain_ends(state)
             fit **= 1.0 / max(1, len(question.relations))
@@ -151,7 +151,7 @@ class Solver:
                 best = solution
         return best
 
-    def _chain_ends(self, state: State) -> tuple[End, ...]:
+    def _chain_ends(self, state: TermScores) -> tuple[End, ...]:
         nodes = np.flatnonzero(state.score > LEAST_SCORE)
         nodes = nodes[np.argsort(-state.score[nodes], kind="stable")][:MAX_ENDS]
         return tuple(
@@ -164,12 +164,12 @@ class Solver:
             for node in nodes.tolist()
         )
 
-    def _solve(self, question: Question, term_index: int) -> tuple[State, float]:
+    def _solve(self, question: Question, term_index: int) -> tuple[TermScores, float]:
         """The nodes that a term may mean, and how well the relations below it are stated."""
         term, relations_below = question.terms[term_index], question.below(term_index)
         named_state = self._named_state(term) if term.named else None
         if not relations_below:
-            state = named_state or self._traversal.start(self._readings[term_index].weights)
+            state = named_state or self._traversal.start(self._term_kinds[term_index].weights)
             self._limit_to_times(state, term)
             return state, 1.0
         state, fit = self._related(question, relations_below[0])
@@ -181,15 +181,15 @@ class Solver:
         self._limit_to_times(state, term)
         if term.modifiers:
             topic = np.stack([self._vectors[text] for text in _topic(term)])
-            kinds = self._readings[term_index].weights
+            kinds = self._term_kinds[term_index].weights
             narrow(self._graph, state, term, kinds=kinds, topic=topic)
         return state, fit
 
-    def _limit_to_times(self, state: State, term: Term) -> None:
+    def _limit_to_times(self, state: TermScores, term: Term) -> None:
         for times in term.times:
             self._traversal.at_times(state, times)
 
-    def _related(self, question: Question, relation: Relation) -> tuple[State, float]:
+    def _related(self, question: Question, relation: Relation) -> tuple[TermScores, float]:
         """The nodes that this relation connects to the possible nodes at its other end."""
         child, fit = self._solve(question, relation.far)
         phrase = relation_phrase(question, relation, self._has_kind)
@@ -206,21 +206,21 @@ class Solver:
         """Whether the answer may be a value rather than a note: a place, a day, an amount."""
         root, term = question.root, question.root_term
         is_only_relation = relation.near == root and len(question.below(root)) == 1
-        may_be_value = not (self._readings[root].named or term.person or term.named)
+        may_be_value = not (self._term_kinds[root].named or term.person or term.named)
         has_words = phrase.is_weak or relation.words not in ("of", "")
         return is_only_relation and may_be_value and has_words
 
-    def _joint(self, question: Question, relation: Relation, phrase: Phrase) -> Joint:
+    def _joint(self, question: Question, relation: Relation, phrase: Phrase) -> RelationFit:
         far_term = question.terms[relation.far]
         is_of = relation.words in ("of", "")
-        return Joint(
+        return RelationFit(
             child_kinds=self._kinds_of(far_term)
             if far_term.named
-            else self._readings[relation.far].weights,
-            parent_kinds=self._readings[relation.near].weights,
+            else self._term_kinds[relation.far].weights,
+            parent_kinds=self._term_kinds[relation.near].weights,
             fit=self._traversal.phrase_fit.of_edges(phrase),
             middle_fit=self._kinds.nearness(self._vectors[_text_of_relation(question, relation)]),
-            loose=phrase.is_weak or (is_of and self._readings[relation.near].named),
+            loose=phrase.is_weak or (is_of and self._term_kinds[relation.near].named),
             times=relation.times[0] if relation.times else None,
         )
 
@@ -229,7 +229,7 @@ class Solver:
         number_of = self._graph.number_of
         return [number_of[node] for node in term.nodes or () if node in number_of]
 
-    def _named_state(self, term: Term) -> State:
+    def _named_state(self, term: Term) -> TermScores:
         return self._traversal.named(self._named_nodes(term))
 
     def _kinds_of(self, term: Term) -> Floats32:

@@ -55,7 +55,7 @@ _LEAST_VALUE = 0.01  # of a move
 
 
 @dataclass(slots=True)
-class State:
+class TermScores:
     """Scores of all nodes for one term, (n_nodes,), each with its best chain.
 
     Attributes:
@@ -69,7 +69,7 @@ class State:
 
 
 @dataclass(frozen=True, slots=True)
-class Joint:
+class RelationFit:
     """The kinds of nodes at both ends of a relation and how well each edge states it.
 
     Attributes:
@@ -130,22 +130,22 @@ class Traversal:
         self.phrase_fit = PhraseFit(graph, similar)
         self._max_hops = max_hops
 
-    def start(self, kinds: Floats32) -> State:
+    def start(self, kinds: Floats32) -> TermScores:
         """Every usable node, scored by its kind."""
-        return State(kinds[self._graph.kind_of] * self._usable)
+        return TermScores(kinds[self._graph.kind_of] * self._usable)
 
-    def named(self, nodes: Sequence[int]) -> State:
+    def named(self, nodes: Sequence[int]) -> TermScores:
         """These nodes, as far as they are usable."""
         score = np.zeros(len(self._graph.node_ids), np.float32)
         score[list(nodes)] = 1.0
-        return State(score * self._usable)
+        return TermScores(score * self._usable)
 
-    def empty(self) -> State:
-        return State(np.zeros(len(self._graph.node_ids), np.float32))
+    def empty(self) -> TermScores:
+        return TermScores(np.zeros(len(self._graph.node_ids), np.float32))
 
     # -- one relation -----------------------------------------------------------------------------
 
-    def step(self, child: State, joint: Joint) -> tuple[State, float]:
+    def step(self, child: TermScores, joint: RelationFit) -> tuple[TermScores, float]:
         """The parent's scores from the child's, and how well the best step fits."""
         graph = self._graph
         parents = joint.parent_kinds[graph.kind_of]
@@ -187,7 +187,7 @@ class Traversal:
         )
         return self._best_moves(child, moves, joint.times), best
 
-    def _followed_nodes(self, state: State) -> Ints:
+    def _followed_nodes(self, state: TermScores) -> Ints:
         """The nodes that are followed: the best ones."""
         active = np.flatnonzero(state.score > LEAST_SCORE)
         if len(active) > MAX_FOLLOWED:
@@ -211,8 +211,8 @@ class Traversal:
 
     def _two_steps(
         self,
-        child: State,
-        joint: Joint,
+        child: TermScores,
+        joint: RelationFit,
         out_edges: _OutEdges,
         *,
         one_suffices: bool,
@@ -236,7 +236,7 @@ class Traversal:
         fit_two -= TWO_STEPS_LOOSE if joint.loose or one_suffices else TWO_STEPS
         return first, second, beyond, fit_two.astype(np.float32)
 
-    def _best_moves(self, child: State, moves: _Moves, times: Span | None) -> State:
+    def _best_moves(self, child: TermScores, moves: _Moves, times: Span | None) -> TermScores:
         """The best move to every node, without moves to a node that the chain contains."""
         best_moves = self.empty()
         value = moves.value if times is None else moves.value * self._in_time(moves, times)
@@ -261,7 +261,7 @@ class Traversal:
         best_moves.score[list(scores)] = list(scores.values())
         return best_moves
 
-    def _visited(self, state: State, node: int) -> frozenset[int]:
+    def _visited(self, state: TermScores, node: int) -> frozenset[int]:
         """The nodes of a node's chain and the node itself."""
         edges = list(state.steps.get(node, ()))
         graph = self._graph
@@ -278,7 +278,7 @@ class Traversal:
 
     # -- values -----------------------------------------------------------------------------------
 
-    def value(self, child: State, phrase: Phrase) -> tuple[State, float]:
+    def value(self, child: TermScores, phrase: Phrase) -> tuple[TermScores, float]:
         """The notes that may state a value (a place, a day): the child's own, and those that edges
         lead to."""
         graph, reached = self._graph, self.empty()
@@ -302,7 +302,7 @@ class Traversal:
         return reached, best
 
     def _add_linked_values(
-        self, reached: State, child: State, scores: Floats32, out_edges: _OutEdges
+        self, reached: TermScores, child: TermScores, scores: Floats32, out_edges: _OutEdges
     ) -> None:
         """Add to the nodes reached those at the other ends of edges.
 
@@ -327,15 +327,15 @@ class Traversal:
     # -- several terms ----------------------------------------------------------------------------
 
     @staticmethod
-    def intersection(first: State, second: State) -> State:
+    def intersection(first: TermScores, second: TermScores) -> TermScores:
         """The nodes of both states, and with much lower scores the nodes of one of them."""
         one_only = ONE_TERM_SHARE * np.maximum(first.score, second.score)
-        meeting = State(np.maximum(first.score * second.score, one_only))
+        meeting = TermScores(np.maximum(first.score * second.score, one_only))
         for node in first.steps.keys() | second.steps.keys():
             meeting.steps[node] = first.steps.get(node, ()) + second.steps.get(node, ())
         return meeting
 
-    def at_times(self, state: State, times: Span) -> None:
+    def at_times(self, state: TermScores, times: Span) -> None:
         """Lower the scores of nodes of another time."""
         days = self._graph.day
         outside = np.where(days != NO_DAY, OUTSIDE_TIMES, UNDATED_INSIDE)

@@ -241,7 +241,7 @@ def _prose_claims(clause: Clause) -> Iterator[Claim]:
 MAX_CACHED = 4_000  # passages
 
 
-class Passages:
+class ClaimCache:
     """Caches the claims of passages until a name changes that they may contain. Thread-safe.
 
     Args:

@@ -25,7 +25,7 @@ from memvault.verification.immunity.folding import (
     unleeted,
     without_links,
 )
-from memvault.verification.immunity.hidden import Hidden
+from memvault.verification.immunity.hidden import HiddenText
 
 THRESHOLD = 1.0  # sum of weights from which a passage is adversarial
 HIDDEN_THRESHOLD = 0.5  # the same for text that people do not see
@@ -197,7 +197,7 @@ class Immunity:
 
     def _hidden(
         self,
-        hidden_text: Hidden,
+        hidden_text: HiddenText,
         visible: _Visible,
         is_quoted: bool,
         is_embedded: bool,

@@ -86,7 +86,7 @@ _MORSE = dict(zip(_MORSE_CODES.split(), "abcdefghijklmnopqrstuvwxyz", strict=Tru
 
 
 @dataclass(frozen=True, slots=True)
-class Hidden:
+class HiddenText:
     """A hidden text.
 
     Attributes:
@@ -107,13 +107,13 @@ def splits_words(text: str) -> int:
     return 0 if text.isascii() else len(_SPLIT_WORD.findall(text))
 
 
-def hidden_texts(text: str) -> list[Hidden]:
+def hidden_texts(text: str) -> list[HiddenText]:
     """The hidden texts, in the order of the checks.
 
     If they are much longer than the text, which only nested hiding makes them, the last one is a
     sign of that.
     """
-    texts: list[Hidden] = []
+    texts: list[HiddenText] = []
     remaining_chars = max(MIN_READ, MAX_READ * len(text))
     for hidden in _all(text):
         if len(hidden.decoded) < _LEAST_HIDDEN and not hidden.certain:
@@ -121,16 +121,16 @@ def hidden_texts(text: str) -> list[Hidden]:
         texts.append(hidden)
         remaining_chars -= len(hidden.decoded)
         if remaining_chars < 0:
-            return [*texts, Hidden(LAYERS, "", 0, len(text), certain=True)]
+            return [*texts, HiddenText(LAYERS, "", 0, len(text), certain=True)]
     return texts
 
 
-def _all(text: str) -> Iterator[Hidden]:
+def _all(text: str) -> Iterator[HiddenText]:
     if not text.isascii():
         yield from _invisible(text)
     yield from _encoded(text)
     for decoded, start, end in deciphered(text):
-        yield Hidden("encoding", decoded[:_MAX_HIDDEN], start, end)
+        yield HiddenText("encoding", decoded[:_MAX_HIDDEN], start, end)
     if "<" in text:
         yield from _between(text, "<!--", "-->")
         yield from _elements(text)
@@ -147,7 +147,7 @@ def _all(text: str) -> Iterator[Hidden]:
         yield from _of_groups("styling", _LATEX, text)
 
 
-def _between(text: str, opening: str, closing: str) -> Iterator[Hidden]:
+def _between(text: str, opening: str, closing: str) -> Iterator[HiddenText]:
     at = text.find(opening)
     while at >= 0:
         start = at + len(opening)
@@ -157,13 +157,13 @@ def _between(text: str, opening: str, closing: str) -> Iterator[Hidden]:
             return
         inner = text[start : len(text) if last else end][:_MAX_HIDDEN].strip()
         if inner:
-            yield Hidden("comment", inner, at, min(len(text), start + len(inner)))
+            yield HiddenText("comment", inner, at, min(len(text), start + len(inner)))
         if last:
             return
         at = text.find(opening, end + len(closing))
 
 
-def _elements(text: str) -> Iterator[Hidden]:
+def _elements(text: str) -> Iterator[HiddenText]:
     for match in _ELEMENT.finditer(text):
         name, attributes = match[1].lower(), match[2]
         if name in _SILENT_ELEMENTS or (attributes and _INVISIBLE_STYLE.search(attributes)):
@@ -173,20 +173,20 @@ def _elements(text: str) -> Iterator[Hidden]:
             end = closing.start() if closing else min(len(text), match.end() + _MAX_HIDDEN)
             inner = re.sub(r"<[^<>]{0,600}>", " ", text[match.end() : end]).strip()
             if inner and name not in {"script", "style"}:
-                yield Hidden("styling", inner, match.start(), end)
+                yield HiddenText("styling", inner, match.start(), end)
         for attribute in _TEXT_ATTRIBUTE.finditer(attributes or ""):
             value = html.unescape(attribute[1] or attribute[2] or "")
             start = match.start(2) + attribute.start()
-            yield Hidden("alt text", value, start, match.start(2) + attribute.end())
+            yield HiddenText("alt text", value, start, match.start(2) + attribute.end())
 
 
-def _of_groups(kind: str, pattern: re.Pattern[str], text: str) -> Iterator[Hidden]:
+def _of_groups(kind: str, pattern: re.Pattern[str], text: str) -> Iterator[HiddenText]:
     for match in pattern.finditer(text):
         value = next((group for group in match.groups() if group), "")
-        yield Hidden(kind, value[:_MAX_HIDDEN], match.start(), match.end())
+        yield HiddenText(kind, value[:_MAX_HIDDEN], match.start(), match.end())
 
 
-def _targets(text: str) -> Iterator[Hidden]:
+def _targets(text: str) -> Iterator[HiddenText]:
     """The link targets that contain sentences, such as `?do=send+all%20notes`."""
     starts: set[int] = set()
     for match in (*_TARGET.finditer(text), *_URL.finditer(text)):
@@ -197,22 +197,22 @@ def _targets(text: str) -> Iterator[Hidden]:
         starts.add(start)
         words = re.sub(r"[-_+/=&?#.,;:]+", " ", unquote(unquote(value))).strip()
         if words.count(" ") >= 3:
-            yield Hidden("link", words[:_MAX_HIDDEN], start, match.end())
+            yield HiddenText("link", words[:_MAX_HIDDEN], start, match.end())
 
 
-def _invisible(text: str) -> Iterator[Hidden]:
+def _invisible(text: str) -> Iterator[HiddenText]:
     flags = [match.span() for match in _FLAG.finditer(text)]
     for match in _TAGS.finditer(text):
         if not any(start <= match.start() < end for start, end in flags):
             decoded = "".join(chr(ord(char) - 0xE0000) for char in match[0])
-            yield Hidden("invisible", decoded, *match.span(), certain=True)
+            yield HiddenText("invisible", decoded, *match.span(), certain=True)
     for match in _SELECTORS.finditer(text):
         raw = bytes(_selector_byte(char) for char in match[0])
-        yield Hidden("invisible", raw.decode("utf-8", "replace"), *match.span(), certain=True)
+        yield HiddenText("invisible", raw.decode("utf-8", "replace"), *match.span(), certain=True)
     for match in _ZERO_WIDTH.finditer(text):
-        yield Hidden("invisible", _zero_width(match[0]), *match.span(), certain=True)
+        yield HiddenText("invisible", _zero_width(match[0]), *match.span(), certain=True)
     for match in _BIDI_OVERRIDE.finditer(text):
-        yield Hidden("invisible", match[1][::-1], *match.span(), certain=True)
+        yield HiddenText("invisible", match[1][::-1], *match.span(), certain=True)
 
 
 def _selector_byte(char: str) -> int:
@@ -234,21 +234,21 @@ def _zero_width(run: str) -> str:
     return ""
 
 
-def _encoded(text: str) -> Iterator[Hidden]:
+def _encoded(text: str) -> Iterator[HiddenText]:
     for pattern, decode in _DECODERS:
         for match in pattern.finditer(text):
             decoded = decode(match[0])
             if decoded and decoded.strip() != match[0].strip():
-                yield Hidden("encoding", decoded[:_MAX_HIDDEN], *match.span())
+                yield HiddenText("encoding", decoded[:_MAX_HIDDEN], *match.span())
                 yield from _nested(decoded, match.span())
 
 
-def _nested(decoded: str, span: tuple[int, int]) -> Iterator[Hidden]:
+def _nested(decoded: str, span: tuple[int, int]) -> Iterator[HiddenText]:
     for pattern, decode in _DECODERS[:3]:
         for match in pattern.finditer(decoded):
             inner = decode(match[0])
             if inner:
-                yield Hidden("encoding", inner[:_MAX_HIDDEN], *span)
+                yield HiddenText("encoding", inner[:_MAX_HIDDEN], *span)
 
 
 def _readable(data: bytes) -> str:
