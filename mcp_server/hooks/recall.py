@@ -231,7 +231,7 @@ class HookRecall:
     def quoted_block(
         self, quotations: Sequence[Quotation], why: str, tokens: int
     ) -> tuple[str, list[Quotation]]:
-        """The text for the model, and the quotations that fit into it.
+        """The text for the model, and the quotations in it: each that fits after those before.
 
         Args:
             why: how they were chosen.
@@ -242,11 +242,10 @@ class HookRecall:
         remaining_tokens = tokens - count(lines[0]) - count(CLOSING)
         for quotation in quotations:
             line = quotation.line()
-            remaining_tokens -= count(line)
-            if remaining_tokens < 0:
-                break
-            lines.append(line)
-            shown.append(quotation)
+            if (line_tokens := count(line)) <= remaining_tokens:
+                remaining_tokens -= line_tokens
+                lines.append(line)
+                shown.append(quotation)
         if not shown:
             return "", []
         return "\n".join([*lines, CLOSING]), shown

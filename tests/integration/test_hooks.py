@@ -19,6 +19,7 @@ from mcp_server.hooks.project_folder import project_of
 from mcp_server.pages.page_actions import run_action
 from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
+from memvault.capture.quotations import Quotation
 from memvault.cognition.blind_spots import blind_spots
 from memvault.config.settings import HookSettings, IndexSettings, Settings
 from memvault.consolidation.dreams.record import DreamPhase
@@ -101,6 +102,16 @@ def test_each_clients_recorded_input_is_understood_and_answered_in_its_form(
             assert answer == b"" or isinstance(json.loads(answer), dict)
             assert f"{client} {event}" in Path(container.hooks.files.log_file).read_text()
     assert "failed" not in Path(container.hooks.files.log_file).read_text()
+
+
+def test_a_long_first_quotation_that_does_not_fit_keeps_no_shorter_one_out(
+    container: Container,
+) -> None:
+    memory = next(iter(container.live.catalogue.all()))
+    long, short = Quotation(memory, "The cache is slow. " * 60), Quotation(memory, "Use SQLite.")
+    text, shown = container.hooks._recall.quoted_block([long, short], "for a test", 100)
+    assert shown == [short] and "Use SQLite." in text
+    assert container.embedder.tokens.count(text) <= 100
 
 
 def test_a_note_of_another_project_supersedes_nothing_at_a_start(
