@@ -262,16 +262,15 @@ class PathFinder:
                 (score, length - 1, number)
                 for score, number in zip(scores, weighed.tolist(), strict=True)
             ]
-        weighed_paths.sort(key=lambda path: -path[0])
-        best_paths = (
-            weighed_paths[:_MAX_PATHS] if weighed_paths and weighed_paths[0][0] >= min_score else []
-        )
+        best_paths = sorted(weighed_paths, key=lambda path: -path[0])[:_MAX_PATHS]
+        if not best_paths or best_paths[0][0] < min_score:
+            return []
+        numbers_by_depth: dict[int, list[int]] = {}
+        for _, depth, number in best_paths:
+            numbers_by_depth.setdefault(depth, []).append(number)
         walks = {
-            depth: _walks(
-                levels[: depth + 1],
-                [number for _, path_depth, number in best_paths if path_depth == depth],
-            )
-            for depth in {path_depth for _, path_depth, _ in best_paths}
+            depth: _walks(levels[: depth + 1], numbers)
+            for depth, numbers in numbers_by_depth.items()
         }
         return [Path(score, *walks[depth][number]) for score, depth, number in best_paths]
 
