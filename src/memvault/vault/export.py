@@ -61,11 +61,10 @@ def files_of(vault: Vault) -> Iterator[str]:
             if not rules.excludes_folder(prefix + name) and not (Path(folder) / name).is_symlink()
         )
         for name in sorted(names):
-            path = prefix + name
-            if path == IGNORE_FILE or not (name.startswith(".") or rules.lists(path)):
-                file = Path(folder) / name
-                if file.is_file() and not file.is_symlink():
-                    yield path
+            path, file = prefix + name, Path(folder) / name
+            is_exported = path == IGNORE_FILE or not (name.startswith(".") or rules.lists(path))
+            if is_exported and file.is_file() and not file.is_symlink():
+                yield path
     archived = sorted((vault.root / ARCHIVE).glob(f"*{SUFFIX}"))
     for file in (*Journal(vault).files(), *archived):
         yield file.relative_to(vault.root).as_posix()
