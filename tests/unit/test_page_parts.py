@@ -17,7 +17,7 @@ from mcp_server.pages.note_edits import editable, edited
 from mcp_server.pages.note_html import MAX_WORDS, compared, note_html
 from mcp_server.pages.pulse_history import pulse_plot
 from mcp_server.pages.templating import ago, likelihood, passage, plain, when
-from memvault.cognition.pulse_history import PulseLog, PulsePoint
+from memvault.cognition.pulse_log import PulseLog, PulsePoint
 from memvault.curation.operations.brief import key_facts
 from memvault.curation.tasks.dismissed_tasks import DismissedTasks, task_key
 from memvault.curation.tasks.note_tasks import NoteFacts, unverified
