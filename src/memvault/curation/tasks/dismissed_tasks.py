@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from memvault.model.change import CurationTask
 from memvault.model.memory import MemoryOf
@@ -60,7 +60,11 @@ class DismissedTasks(JournalReader):
         if task is not None:
             data["detail"] = task.detail
             path = task.paths[0]
-        self._journal.append(JournalEntry(ts=now, kind=kind, actor=actor, path=path, data=data))
+        with self._current():
+            last = self._decisions.get(key)
+            # A decision counts after the one that it follows, even if the clock was set back.
+            at = now if last is None else max(now, last.ts + timedelta(microseconds=1))
+            self._journal.append(JournalEntry(ts=at, kind=kind, actor=actor, path=path, data=data))
 
     def _take(self, entries: Sequence[JournalEntry]) -> None:
         for entry in entries:
