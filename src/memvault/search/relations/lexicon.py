@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from memvault.model.graph import NodeKind
+from memvault.search.relations.array_graph import ArrayGraph, Flags
 from memvault.search.relations.edge_templates import literals
 from memvault.search.relations.question import Question, Term
 from memvault.search.relations.question_masking import NamedSpan
-from memvault.search.relations.step_graph import Flags, StepGraph
 from memvault.text.name_matcher import NameMatcher
 from memvault.text.names import KIND_OF_TYPE, NameRank
 from memvault.text.phrase_vectors import PhraseVectors
@@ -158,7 +158,7 @@ class Lexicon:
     """The names and kinds of one graph; replaced, cheaply, whenever the graph changes."""
 
     def __init__(
-        self, graph: StepGraph, names: NameMatcher, people: PersonKinds, vectors: PhraseVectors
+        self, graph: ArrayGraph, names: NameMatcher, people: PersonKinds, vectors: PhraseVectors
     ) -> None:
         self.graph = graph
         self._names = names
