@@ -266,16 +266,17 @@ def test_a_task_stays_left_until_one_of_its_notes_changes(tmp_path: Path) -> Non
     journal, note = Journal(Vault(tmp_path)), memory("a")
     task = orphan("a")
     left = DismissedTasks(journal)
-    assert not left.holds(task, lambda _: note)
+    assert left.open_among([task], lambda _: note) == (task,)
     left.dismiss(task, lambda _: note, ME, NOW)
     again = DismissedTasks(journal)
-    assert again.holds(task, lambda _: note)
-    assert not again.holds(task, lambda _: note.model_copy(update={"content_hash": "2"}))
+    assert again.open_among([task], lambda _: note) == ()
+    changed = note.model_copy(update={"content_hash": "2"})
+    assert again.open_among([task], lambda _: changed) == (task,)
     last = again.last()
     assert last is not None and last[1] == NOW
     again.reopen(last[0], ME, NOW + timedelta(seconds=1))
-    assert not DismissedTasks(journal).holds(task, lambda _: note)
-    assert not left.holds(task, lambda _: note), "another process reopened it"
+    assert DismissedTasks(journal).open_among([task], lambda _: note) == (task,)
+    assert left.open_among([task], lambda _: note) == (task,), "another process reopened it"
 
 
 DECISIONS = st.lists(

@@ -43,10 +43,17 @@ class DismissedTasks(JournalReader):
         """
         self._write(REOPENED, key, None, actor, now)
 
-    def holds(self, task: CurationTask, memory_of: MemoryOf) -> bool:
-        """Whether a person dismissed this task and its notes are unchanged since."""
+    def open_among(
+        self, tasks: Sequence[CurationTask], memory_of: MemoryOf
+    ) -> tuple[CurationTask, ...]:
+        """These tasks without those that a person dismissed and whose notes are unchanged since.
+
+        Raises StorageError: the journal cannot be read.
+        """
         dismissed = self.by_key()
-        return bool(dismissed) and task_key(task, memory_of) in dismissed
+        if not dismissed:
+            return tuple(tasks)
+        return tuple(task for task in tasks if task_key(task, memory_of) not in dismissed)
 
     def last(self) -> tuple[str, datetime] | None:
         """The key of the task dismissed last, among those still dismissed, and when."""
