@@ -150,6 +150,7 @@ class ChangeSet:
     Attributes:
         memories: by path, with their final ids.
         names: by path, the names that the note adds.
+        claimed_ids: by path, see `NoteReading.claimed_id`; several notes may claim one.
         deleted: paths of deleted notes.
         restamped: records of notes that were saved without a change.
         large: paths of notes that take seconds each.
@@ -159,7 +160,7 @@ class ChangeSet:
     readings: ReadingBuffer = field(default_factory=ReadingBuffer)
     memories: dict[str, Memory] = field(default_factory=dict)
     names: dict[str, tuple[Name, ...]] = field(default_factory=dict)
-    claims: dict[str, str | None] = field(default_factory=dict)
+    claimed_ids: dict[str, str | None] = field(default_factory=dict)
     deleted: set[str] = field(default_factory=set)
     restamped: list[NoteRecord] = field(default_factory=list)
     large: set[str] = field(default_factory=set)
@@ -168,7 +169,7 @@ class ChangeSet:
     def drop(self, paths: Collection[str]) -> None:
         """Leave these notes out."""
         for path in paths:
-            for by_path in (self.memories, self.names, self.claims):
+            for by_path in (self.memories, self.names, self.claimed_ids):
                 by_path.pop(path, None)
         self.deleted.difference_update(paths)
         self.restamped = [record for record in self.restamped if record.memory.path not in paths]
@@ -283,7 +284,7 @@ class ChangeSetReader:
         pending.readings.add(reading)
         if reading.stat.size > LARGE_BYTES:
             pending.large.add(path)
-        pending.claims[path] = reading.claimed_id
+        pending.claimed_ids[path] = reading.claimed_id
         memory = reading.memory(reading.claimed_id or id_of_path(path))
         pending.memories[path] = memory
         pending.names[path] = names_of(reading.note, memory)
@@ -292,11 +293,15 @@ class ChangeSetReader:
         """Decide by `holder_of` which notes get the ids that several claim."""
         path_of_id: dict[str, str] = {}
         settled = set[str]()
-        while paths := (pending.claims.keys() | pending.deleted) - settled:
-            path_of_id |= {id_of_path(path): path for path in paths if path in pending.claims}
+        while paths := (pending.claimed_ids.keys() | pending.deleted) - settled:
+            path_of_id |= {id_of_path(path): path for path in paths if path in pending.claimed_ids}
             for memory_id in sorted(self._ids_to_settle(paths, pending)):
                 owner = path_of_id.get(memory_id) or self._names.path_of(memory_id)
-                if owner is not None and owner not in pending.claims and not self.exists(owner):
+                if (
+                    owner is not None
+                    and owner not in pending.claimed_ids
+                    and not self.exists(owner)
+                ):
                     pending.deleted.add(owner)  # its event comes later, but its id is free now
                 self._settle_id(memory_id, None if owner in pending.deleted else owner, pending)
             settled |= paths  # deletions found meanwhile make other ids free
@@ -304,10 +309,9 @@ class ChangeSetReader:
     def _ids_to_settle(self, paths: Collection[str], pending: ChangeSet) -> set[str]:
         """The ids that these notes claim or claimed, and those derived from their paths that other
         notes claim."""
-        claims = (
-            claim for p in paths for claim in (pending.claims.get(p), self._names.claim_of(p))
-        )
-        claimed = {claim for claim in claims if claim}
+        claimed = {pending.claimed_ids.get(path) or "" for path in paths}
+        claimed |= {self._names.claimed_id_of(path) or "" for path in paths}
+        claimed.discard("")
         return claimed | {key for key in map(id_of_path, paths) if self._names.claimants(key)}
 
     def _settle_id(self, memory_id: str, owner: str | None, pending: ChangeSet) -> None:
@@ -317,11 +321,11 @@ class ChangeSetReader:
             owner: the path from which the id is derived; None if no note has it.
         """
         names = self._names
-        unread = names.claimants(memory_id) - set(pending.claims) - pending.deleted
+        unread = names.claimants(memory_id) - set(pending.claimed_ids) - pending.deleted
         moved = {path for path in unread if not self.exists(path)}
         pending.deleted |= moved  # their events come later
         unread -= moved
-        claiming = {path for path, claim in pending.claims.items() if claim == memory_id}
+        claiming = {path for path, id_ in pending.claimed_ids.items() if id_ == memory_id}
         holder = holder_of(owner, unread | claiming)
         for path in sorted(unread | claiming):
             settled_id = memory_id if path == holder else id_of_path(path)
@@ -350,8 +354,8 @@ class ChangeSetReader:
                     stale.add(old.id)
         for path, memory in pending.memories.items():
             make_way()
-            names, claim = pending.names[path], pending.claims[path]
-            affected |= self._names.update(path, memory, names, claim)
+            names, claimed_id = pending.names[path], pending.claimed_ids[path]
+            affected |= self._names.update(path, memory, names, claimed_id)
         return affected, {memory_id for memory_id in stale if not self._names.has(memory_id)}
 
     def exists(self, path: str) -> bool:

@@ -77,7 +77,7 @@ class NameRegistry:
         self.version += 1
         self._memories: dict[str, Memory] = {}
         self._by_id: dict[str, Memory] = {}
-        self._claims: dict[str, str] = {}  # ids in frontmatter, or of first paths, by path
+        self._claimed_ids: dict[str, str] = {}  # ids in frontmatter, or of first paths, by path
         self._claimants: dict[str, set[str]] = defaultdict(set)
         self._paths: dict[str, str] = {}  # by the id derived from the path
         self.links = LinkIndex()
@@ -90,9 +90,9 @@ class NameRegistry:
         """Whether a note has this id."""
         return memory_id in self._by_id
 
-    def claim_of(self, path: str) -> str | None:
+    def claimed_id_of(self, path: str) -> str | None:
         """The id in the note's frontmatter, or of its first path."""
-        return self._claims.get(path)
+        return self._claimed_ids.get(path)
 
     def path_of(self, own_id: str) -> str | None:
         """The path from which this id is derived, even if its note has another id."""
@@ -105,11 +105,11 @@ class NameRegistry:
     def due_ids(self) -> Iterator[tuple[str, str]]:
         """Each note's path, and the id that it has by the rule of `holder_of`."""
         for own_id, path in self._paths.items():
-            claim = self._claims.get(path)
-            is_holder = claim is not None and path == holder_of(
-                self._paths.get(claim), self._claimants[claim]
+            claimed_id = self._claimed_ids.get(path)
+            is_holder = claimed_id is not None and path == holder_of(
+                self._paths.get(claimed_id), self._claimants[claimed_id]
             )
-            yield path, claim if claim is not None and is_holder else own_id
+            yield path, claimed_id if claimed_id is not None and is_holder else own_id
 
     def update(
         self,
@@ -136,10 +136,10 @@ class NameRegistry:
 
     def _update_ids(self, path: str, claimed_id: str | None, *, exists: bool) -> None:
         """Record the id that the note claims, and the one derived from its path."""
-        if (before := self._claims.pop(path, None)) is not None:
+        if (before := self._claimed_ids.pop(path, None)) is not None:
             self._claimants[before].discard(path)
         if claimed_id is not None:
-            self._claims[path] = claimed_id
+            self._claimed_ids[path] = claimed_id
             self._claimants[claimed_id].add(path)
         if exists:
             self._paths[id_of_path(path)] = path

@@ -13,6 +13,7 @@ import uuid
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from watchdog.events import (
     DirCreatedEvent,
@@ -49,6 +50,17 @@ CHANGES: list[type[FileSystemEvent]] = [
 ]  # fmt: skip
 
 
+class _Gathered(NamedTuple):
+    """What the events until a pause concern; falsy for nothing."""
+
+    paths: set[str]
+    journal: bool  # it grew, here or by a sync tool
+    scan: bool  # the whole vault must be compared
+
+    def __bool__(self) -> bool:
+        return bool(self.paths or self.journal or self.scan)
+
+
 class _Gatherer(FileSystemEventHandler):
     """Collects the paths that events name.
 
@@ -60,7 +72,7 @@ class _Gatherer(FileSystemEventHandler):
         self._condition = threading.Condition()
         self._paths: set[str] = set()
         self._scan = False
-        self._journal = False  # it grew, here or by a sync tool
+        self._journal = False
         self._first = self._last = 0.0
         self.taken = 0.0  # time of the first event of the last change
         self.probes: set[str] = set()
@@ -98,31 +110,27 @@ class _Gatherer(FileSystemEventHandler):
         with self._condition:
             self._condition.notify_all()
 
-    def next_change(
-        self, debounce: float, stopped: Callable[[], bool]
-    ) -> tuple[set[str], bool, bool] | None:
-        """Wait for events and then for a pause between them.
+    def next_change(self, debounce: float, stopped: Callable[[], bool]) -> _Gathered | None:
+        """Wait for events and then for a pause between them; None when stopped.
 
-        Returns the paths, whether the journal changed, and whether a scan is needed.
-
-        Returns no paths after `RETRY_SECONDS` without events, so that the caller can check whether
-        the vault still exists; None when stopped.
+        Returns nothing gathered after `RETRY_SECONDS` without events, so that the caller can check
+        whether the vault still exists.
         """
         with self._condition:
             while not stopped():
                 if not (self._paths or self._scan or self._journal):
                     if not self._condition.wait(RETRY_SECONDS):
-                        return set(), False, False
+                        return _Gathered(set(), journal=False, scan=False)
                     continue
                 now = time.monotonic()
                 ready = min(self._last + debounce, self._first + LONGEST_WAIT)
                 if now < ready:
                     self._condition.wait(ready - now)
                     continue
-                change = (self._paths, self._journal, self._scan)
+                gathered = _Gathered(self._paths, self._journal, self._scan)
                 self._paths, self._journal, self._scan = set(), False, False
                 self.taken, self._first = self._first, 0.0
-                return change
+                return gathered
         return None
 
     def _gather(self, end: str) -> bool:
@@ -264,17 +272,16 @@ class Watcher:
         self._stop_observer()  # one that was begun while `stop` ended the other
 
     def _take_next(self) -> None:
-        change = self._gatherer.next_change(self._settings.debounce_seconds, self._stopped.is_set)
-        if change is None:
+        gathered = self._gatherer.next_change(self._settings.debounce_seconds, self._stopped.is_set)
+        if gathered is None:
             return
-        paths, journal, scan = change
         if self._indexer.vault.is_missing():
             self._wait_for_vault()
             return
         if self._has_lost_vault():
             self._watch_again()
             return
-        if not (paths or journal or scan):
+        if not gathered:
             return
         if self._is_limited and self._settings.polling != "never":
             logger.warning("The system watches no more folders; comparing files at intervals.")
@@ -282,12 +289,7 @@ class Watcher:
             self._observe(polling=True)
         self._behind_since = self._behind_since or self._gatherer.taken
         try:
-            if journal and not scan:  # it may have come after the notes whose authors it names
-                paths |= self._indexer.comparison.restamped()
-            if scan:
-                self._indexer.scan()
-            elif paths:
-                self._indexer.index(paths)
+            self._index(gathered)
             self._behind_since = 0.0
         except Exception as error:
             if self._stopped.is_set() or self._indexer.stopped:
@@ -296,6 +298,16 @@ class Watcher:
             logger.error("Indexing failed; a scan will try again: %s", error, exc_info=not expected)
             self._stopped.wait(RETRY_SECONDS)
             self._gatherer.ask_for_scan()
+
+    def _index(self, gathered: _Gathered) -> None:
+        paths = gathered.paths
+        if gathered.scan:
+            self._indexer.scan()
+            return
+        if gathered.journal:  # it may have come after the notes whose authors it names
+            paths |= self._indexer.comparison.restamped()
+        if paths:
+            self._indexer.index(paths)
 
     def _wait_for_vault(self) -> None:
         """Wait until the vault's folder exists again, then watch the new folder."""

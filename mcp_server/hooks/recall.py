@@ -165,15 +165,13 @@ class HookRecall:
             only: ids of notes to choose from, captured sessions aside; None chooses from all.
         """
         now = datetime.now(UTC)
-        memories = [
-            memory
-            for memory in self._container.live.catalogue.all()
-            if (
-                memory.id in only and not is_captured(memory)
-                if only is not None
-                else self._is_for_start(memory, project)
-            )
-        ]
+        memories = list(self._container.live.catalogue.all())
+        if only is None:
+            memories = [memory for memory in memories if self._is_for_start(memory, project)]
+        else:
+            memories = [
+                memory for memory in memories if memory.id in only and not is_captured(memory)
+            ]
         memories.sort(key=lambda memory: memory.created_at, reverse=True)
         memories = memories[:_CANDIDATES]
         fits = self._fits(goal, project, {memory.id for memory in memories}, client)
@@ -285,27 +283,33 @@ class HookRecall:
         gated = any(hit.gated for hit in hits)
         source = self._container.own_excerpts if gated else self._container.excerpts
         excerpts = source.of(query, hits, limits, fully_read=len(_EXCERPT_BYTES))
-        quoted: dict[str, Quotation] = {}
+        quotations: list[Quotation] = []
         for hit, excerpt, limit in zip(hits, excerpts, limits, strict=True):
             if is_captured(hit.memory) and not gated:
-                quotations = self.sessions.best_of(query, hit, headings)
-                if quotations and quotations[0].key in given:
-                    quotations = []  # the session's next best line alone would be no answer
+                of_memory = self.sessions.best_of(query, hit, headings)
+                if of_memory and of_memory[0].key in given:
+                    continue  # the session's next best line alone would be no answer
             else:
-                quotations = of_excerpt(
-                    hit.memory, excerpt, limit, is_pointer=limit == _POINTER_BYTES
-                )
-            for quotation in quotations:
-                if quotation.key not in given and says_something(quotation.text):
-                    newer_claims = hit.verification.newer
-                    quoted.setdefault(quotation.normalised, replace(quotation, newer=newer_claims))
-        quoted_memories = {quotation.memory.id: quotation.memory for quotation in quoted.values()}
-        newer = [
+                is_pointer = limit == _POINTER_BYTES
+                of_memory = of_excerpt(hit.memory, excerpt, limit, is_pointer=is_pointer)
+            newer_claims = hit.verification.newer
+            quotations += [replace(quotation, newer=newer_claims) for quotation in of_memory]
+        quoted = distinct(
             quotation
-            for memory in filter(is_captured, quoted_memories.values())
+            for quotation in quotations
+            if quotation.key not in given and says_something(quotation.text)
+        )
+        return newer_first(quoted, self._vectors.of, self._decided_since(quoted))
+
+    def _decided_since(self, quoted: Sequence[Quotation]) -> list[Quotation]:
+        """What sessions decided after the sessions that are quoted."""
+        memories = {quotation.memory.id: quotation.memory for quotation in quoted}
+        decided = [
+            quotation
+            for memory in filter(is_captured, memories.values())
             for quotation in self.sessions.decided_since(memory)
         ]
-        return newer_first(list(quoted.values()), self._vectors.of, newer[:MAX_COMPARED])
+        return decided[:MAX_COMPARED]
 
     def _is_for_start(self, memory: Memory, project: str | None) -> bool:
         if memory.type == "preference":

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from mcp_server.tools.toolbox import Toolbox
-from memvault.cognition.pulse_history import PulsePoint
+from memvault.cognition.pulse_log import PulsePoint
 
 EVERY_SECONDS = 300.0
 PLOT_WIDTH, PLOT_HEIGHT, LEFT, BOTTOM = 640, 190, 30, 24

@@ -34,7 +34,7 @@ from mcp_server.runtime.running_requests import RunningRequests
 from mcp_server.runtime.upkeep import Upkeep
 from mcp_server.runtime.worker import Worker, share_the_processor
 from memvault.cognition.activity import FLUSH_SECONDS, Activity
-from memvault.cognition.pulse_history import PulseLog
+from memvault.cognition.pulse_log import PulseLog
 from memvault.cognition.sessions import Sessions
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings, user_id

@@ -19,7 +19,7 @@ from memvault.curation.tasks.dream_tasks import dream_tasks
 from memvault.curation.tasks.finder import TaskFinder
 from memvault.curation.tasks.note_tasks import NoteFacts, client_tasks
 from memvault.model.change import CurationTask, TaskType
-from memvault.model.errors import MemvaultError
+from memvault.model.errors import MemvaultError, StorageError
 from memvault.model.priority import make_way
 
 if TYPE_CHECKING:
@@ -140,11 +140,14 @@ class CurationTasks:
 
     def _open_tasks(self) -> tuple[CurationTask, ...]:
         """The tasks that the person has not dismissed. Cached, since every answer counts them."""
-        found, dismissed, cached = self._tasks or (), self.dismissed.by_key(), self._open_cache
-        if cached is None or cached.found is not found or cached.dismissed is not dismissed:
-            memory_of = self._live().catalogue.by_id
-            tasks = tuple(task for task in found if not self.dismissed.holds(task, memory_of))
-            self._open_cache = cached = _OpenTasks(found, dismissed, tasks)
+        found, cached = self._tasks or (), self._open_cache
+        try:
+            dismissed = self.dismissed.by_key()
+            if cached is None or cached.found is not found or cached.dismissed is not dismissed:
+                tasks = self.dismissed.open_among(found, self._live().catalogue.by_id)
+                self._open_cache = cached = _OpenTasks(found, dismissed, tasks)
+        except StorageError:  # no answer fails because the journal cannot be read for a moment
+            return found if cached is None else cached.tasks
         return cached.tasks
 
     def waiting_dream_keys(self) -> set[str]:

@@ -399,6 +399,23 @@ def test_what_is_forgotten_is_no_longer_a_task_and_old_trash_is_swept_at_the_sta
         again.close()
 
 
+def test_tasks_are_still_counted_while_the_journal_cannot_be_read(
+    container: Container, write: Write
+) -> None:
+    write("Quay.md", "Stones along the water, see [[Missing mole]] and [[Missing pier]].\n")
+    before = tasks(container)
+    assert before
+    journal = container.vault.root / ".memvault/journal"
+    journal.rename(journal.with_name("moved"))
+    journal.write_text("no folder")
+    try:
+        assert len(container.curation.tasks()) == container.curation.pending() == len(before)
+    finally:
+        journal.unlink()
+        journal.with_name("moved").rename(journal)
+    assert tasks(container) == before
+
+
 def test_the_memories_asked_for_most_are_the_active_concepts(
     container: Container, write: Write
 ) -> None:

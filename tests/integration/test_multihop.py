@@ -19,9 +19,9 @@ from memvault.model.search import FoundBy, Hit, Mode, Scope, SearchResult
 from memvault.search.fallback import NO_GRAPH
 from memvault.search.pipeline import Searcher
 from memvault.search.relations import edge_index, relation_search
+from memvault.search.relations.array_graph import ArrayGraph
 from memvault.search.relations.edge_index import EdgeIndex, least_repetitions
 from memvault.search.relations.question import Phrase
-from memvault.search.relations.step_graph import StepGraph
 from memvault.search.relations.traversal import Traversal
 from memvault.search.times.time_spans import Calendar
 from memvault.text.encoders.embedding import Embedder
@@ -458,7 +458,7 @@ def test_a_graph_that_stops_answering_once_it_is_loaded_is_not_missed(
     assert reached.hits[0].hops
 
 
-def texts_of(graph: StepGraph) -> set[tuple[str, str, str, str]]:
+def texts_of(graph: ArrayGraph) -> set[tuple[str, str, str, str]]:
     """Every edge in words: source, target, both steps."""
     return {
         (
@@ -471,7 +471,7 @@ def texts_of(graph: StepGraph) -> set[tuple[str, str, str, str]]:
     }
 
 
-def nodes_of(graph: StepGraph) -> set[tuple[str, str, str, int]]:
+def nodes_of(graph: ArrayGraph) -> set[tuple[str, str, str, int]]:
     named = {int(k) for k in graph.half_target} | {
         int(k) for k in range(len(graph.has_note)) if graph.has_note[k]
     }

@@ -13,7 +13,7 @@ import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from memvault.cognition.pulse_history import PulseLog
+from memvault.cognition.pulse_log import PulseLog
 from memvault.model.state import CognitivePulse
 from tests.pages import browser as browsers
 from tests.pages.browser import Browser

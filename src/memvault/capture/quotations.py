@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from memvault.capture.extract import MASKED_WORDS
@@ -100,7 +100,7 @@ class Quotation:
         return f", claimed by {' '.join(origin.writer.split())[:60]}"
 
 
-def distinct(quotations: Sequence[Quotation]) -> list[Quotation]:
+def distinct(quotations: Iterable[Quotation]) -> list[Quotation]:
     """The quotations without later ones of the same text."""
     first: dict[str, Quotation] = {}
     for quotation in quotations:

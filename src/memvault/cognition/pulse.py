@@ -22,7 +22,7 @@ from memvault.cognition.coherence import (
     similarities,
     similarity,
 )
-from memvault.cognition.pulse_history import VISIBLE
+from memvault.cognition.pulse_log import VISIBLE
 from memvault.cognition.similarity_index import SimilarityIndex
 from memvault.model.batched import batched
 from memvault.model.change import TaskType

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from itertools import combinations
 
@@ -125,26 +125,23 @@ def triples_of(memory: Memory, edges: GraphView) -> Iterator[Triple]:
     """
     stated = [edge for edge in edges.stated_by(memory.id) if edge.origin in NAMED_ORIGINS]
     subjects = _subjects(memory, stated, edges)
-    values: dict[str, dict[str, Triple]] = defaultdict(dict)
+    values: dict[str, dict[str, Triple]] = defaultdict(dict)  # by field, each value once
     for edge in stated:
         relation, node = relation_name(edge.relation), edges.node(edge.target)
         if relation in SINGLE_VALUED and node is not None:
             line = edge.line if edge.sentence else None
-            values[relation].setdefault(
-                name_key(node.name),
-                Triple(memory.id, "", relation, node.name, edge.sentence, line),
-            )
+            triple = Triple(memory.id, "", relation, node.name, edge.sentence, line)
+            values[relation].setdefault(name_key(node.name), triple)
     for key, value in memory.metadata.items():
         relation, text = relation_name(str(key)), _plain_value(value)
         if relation in SINGLE_VALUED and text and relation not in values:
-            values[relation][name_key(text)] = Triple(
-                memory.id, "", relation, text, f"{key}: {text}", None
-            )
-    for relation, values_of_field in values.items():
+            triple = Triple(memory.id, "", relation, text, f"{key}: {text}", None)
+            values[relation][name_key(text)] = triple
+    for values_of_field in values.values():
         if len(values_of_field) == 1:  # two values in one note: this field may hold several
-            only = next(iter(values_of_field.values()))
+            (only,) = values_of_field.values()
             for subject in subjects:
-                yield Triple(memory.id, subject, relation, only.value, only.text, only.line)
+                yield replace(only, subject=subject)
 
 
 def different_values(

@@ -110,35 +110,24 @@ class Excerpts:
             scores(question, vector(), hits, outlines)
             for question, vector in zip(questions, vectors, strict=True)
         ]
-        named_lines = [
-            self._with_writers(query, hit.memory, self._chooser.answering(hit.memory, query))
-            for hit in hits
-        ]
-        excerpts = [
-            _excerpt(
-                hit,
-                outline,
-                [
-                    _with_days(
-                        time, hit.memory, outline, _with_code(question, note_scores, outline)
-                    )
+        excerpts = []
+        for hit, outline, scores_of_note, limit in zip(
+            hits, outlines, zip(*by_question, strict=True), limits, strict=True
+        ):
+            answering = self._chooser.answering(hit.memory, query)
+            lines = self._with_writers(query, hit.memory, answering)
+            excerpt = Excerpt(hit.text, hit.heading, hit.lines)
+            if outline.statements:
+                with_code = (
+                    _with_code(question, note_scores, outline)
                     for question, note_scores in zip(questions, scores_of_note, strict=True)
-                ],
-                limit - min(sum(len(line.encode()) + 1 for line in lines), limit // 2),
-            )
-            if outline.statements
-            else Excerpt(hit.text, hit.heading, hit.lines)
-            for hit, outline, scores_of_note, lines, limit in zip(
-                hits, outlines, zip(*by_question, strict=True), named_lines, limits, strict=True
-            )
-        ]
-        return [
-            _with_properties(
-                [*lines, *self._further_properties(query, hit.memory, lines, excerpt, limit)],
-                excerpt,
-            )
-            for hit, lines, excerpt, limit in zip(hits, named_lines, excerpts, limits, strict=True)
-        ]
+                )
+                scored = [_with_days(time, hit.memory, outline, each) for each in with_code]
+                room = limit - min(_size(lines), limit // 2)
+                excerpt = _excerpt(hit, outline, scored, room)
+            further = self._further_properties(query, hit.memory, lines, excerpt, limit)
+            excerpts.append(_with_properties([*lines, *further], excerpt))
+        return excerpts
 
     def _read_outlines(self, hits: Sequence[Hit], count: int) -> list[Outline]:
         """The outlines of the first notes; of later ones, and where a note has no sentences, those
@@ -160,12 +149,17 @@ class Excerpts:
             return []
         if named_properties(memory, query):
             return []
-        room = limit - sum(len(line.encode()) + 1 for line in lines) - len(excerpt.text.encode())
+        room = limit - _size(lines) - len(excerpt.text.encode())
         further = first_properties(memory, min(limit // UNNAMED_DIVISOR, room), excluded=lines)
         return self._with_writers(query, memory, further)
 
     def _with_writers(self, query: str, memory: Memory, lines: Sequence[str]) -> list[str]:
         return lines_with_writers(memory, lines, query, withhold=self._own_only)
+
+
+def _size(lines: Sequence[str]) -> int:
+    """The bytes of these lines with their ends."""
+    return sum(len(line.encode()) + 1 for line in lines)
 
 
 def _with_properties(properties: Sequence[str], excerpt: Excerpt) -> Excerpt:

@@ -35,20 +35,22 @@ def languages_of(text: str) -> QuestionLanguages:
     """
     if not text.isascii():
         if re.search("[\u3041-\u30ff]", text):
-            return QuestionLanguages(("japanese",), True)
+            return QuestionLanguages(("japanese",), is_foreign=True)
         if re.search("[\u4e00-\u9fff]", text):
-            return QuestionLanguages(("chinese", "japanese"), True)
+            return QuestionLanguages(("chinese", "japanese"), is_foreign=True)
         if re.search("[\u0400-\u04ff]", text):
-            return QuestionLanguages(("russian",), True)
+            return QuestionLanguages(("russian",), is_foreign=True)
     counts = function_words_by_language(text, ("english", *_LATIN))
     highest_count = max(counts.values())
     if counts["english"] < highest_count:
         likely = [name for name in _LATIN if counts[name] >= max(highest_count - 1, 1)]
-        return QuestionLanguages(tuple(sorted(likely, key=lambda name: -counts[name])), True)
+        return QuestionLanguages(
+            tuple(sorted(likely, key=lambda name: -counts[name])), is_foreign=True
+        )
     words = re.findall(r"\w+", text.lower())
     possible = [name for name in _LATIN if counts[name] == highest_count]
     recognised = (name for name in possible if not _distinctive_words(name).isdisjoint(words))
-    return QuestionLanguages(tuple(recognised), False)
+    return QuestionLanguages(tuple(recognised), is_foreign=False)
 
 
 def is_function_word_in(text: str, word: str) -> bool:

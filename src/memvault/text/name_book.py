@@ -108,7 +108,9 @@ class NameBook:
     """All names of the vault and their meanings. Not thread-safe."""
 
     def __init__(self) -> None:
-        self._claims: dict[str, Counter[Name]] = {}  # possible meanings of each key, with counts
+        self._candidates: dict[
+            str, Counter[Name]
+        ] = {}  # possible meanings of each key, with counts
         self._of_note: dict[str, tuple[Name, ...]] = {}
         self._meaning: dict[str, tuple[Name, ...]] = {}
         self._spellings: dict[str, Counter[str]] = {}  # of each entity, with counts
@@ -123,15 +125,15 @@ class NameBook:
         forms = [(-1, *form) for name in removed for form in _forms(name)]
         forms += [(1, *form) for name in added for form in _forms(name)]
         keys = {key for _, key, _ in forms}
-        keys_before = {key for key in keys if key in self._claims}
+        keys_before = {key for key in keys if key in self._candidates}
         changed = set()
         for count, key, form in forms:
-            claims = self._claims.setdefault(key, Counter())
-            if _add(claims, form, count):
+            candidates = self._candidates.setdefault(key, Counter())
+            if _add(candidates, form, count):
                 changed.add(key)
-        keys_after = {key for key in keys if self._claims[key]}
+        keys_after = {key for key in keys if self._candidates[key]}
         for key in keys - keys_after:
-            del self._claims[key]
+            del self._candidates[key]
         phrases = self._update_meanings(changed) | {
             key_phrase(key) for key in keys_after ^ keys_before
         }
@@ -143,7 +145,10 @@ class NameBook:
         """Update the meanings of these keys; returns the phrases whose meaning changed."""
         phrases: set[str] = set()
         for key in keys:
-            old_meaning, new_meaning = self._meaning.pop(key, ()), _best(self._claims.get(key, ()))
+            old_meaning, new_meaning = (
+                self._meaning.pop(key, ()),
+                _best(self._candidates.get(key, ())),
+            )
             if new_meaning:
                 self._meaning[key] = new_meaning
             if old_meaning != new_meaning:
@@ -178,17 +183,17 @@ class NameBook:
         if kind is None:
             names = self._meaning.get(key, ())
         else:
-            claims = self._claims.get(key, ())
-            names = _best(name for name in claims if name.kind == kind)
+            candidates = self._candidates.get(key, ())
+            names = _best(name for name in candidates if name.kind == kind)
         return names[0] if names else None
 
     def knows(self, text: str) -> bool:
         """Whether the vault has this name, possibly ambiguous."""
-        return name_key(text) in self._claims
+        return name_key(text) in self._candidates
 
     def keys(self) -> Iterable[str]:
         """The keys of all names."""
-        return self._claims.keys()
+        return self._candidates.keys()
 
     def spelling(self, target: str) -> str | None:
         """The most frequent spelling of an entity without a note."""
@@ -208,9 +213,9 @@ def _add(counter: Counter[Any], item: Any, count: int) -> bool:
     return count_before == 0
 
 
-def _best(claims: Iterable[Name]) -> tuple[Name, ...]:
+def _best(candidates: Iterable[Name]) -> tuple[Name, ...]:
     """The names of the target with the highest rank; empty if two targets have that rank."""
-    names = list(claims)
+    names = list(candidates)
     if len(names) < 2:
         return tuple(names)
     highest_rank = max(map(attrgetter("rank"), names))  # thousands of notes may share a name

@@ -59,15 +59,15 @@ class DocumentTexts:
         self._texts: LRUCache[tuple[str, int, int], bytes] = LRUCache(CACHED_TEXTS)
         self._lock = threading.Lock()
 
-    def read(self, path: str, place: Path) -> bytes:
-        """The text of the document at this place; raises OSError if it cannot be read."""
-        stat = place.stat()
+    def read(self, path: str, file: Path) -> bytes:
+        """The text of the document in this file; raises OSError if it cannot be read."""
+        stat = file.stat()
         key = path, stat.st_size, stat.st_mtime_ns
         with self._lock:
             cached = self._texts.get(key)
         if cached is not None:
             return cached
-        text = document_text(path, place.read_bytes())
+        text = document_text(path, file.read_bytes())
         with self._lock:
             self._texts[key] = text
         return text

@@ -61,11 +61,10 @@ def files_of(vault: Vault) -> Iterator[str]:
             if not rules.excludes_folder(prefix + name) and not (Path(folder) / name).is_symlink()
         )
         for name in sorted(names):
-            path = prefix + name
-            if path == IGNORE_FILE or not (name.startswith(".") or rules.lists(path)):
-                place = Path(folder) / name
-                if place.is_file() and not place.is_symlink():
-                    yield path
+            path, file = prefix + name, Path(folder) / name
+            is_exported = path == IGNORE_FILE or not (name.startswith(".") or rules.lists(path))
+            if is_exported and file.is_file() and not file.is_symlink():
+                yield path
     archived = sorted((vault.root / ARCHIVE).glob(f"*{SUFFIX}"))
     for file in (*Journal(vault).files(), *archived):
         yield file.relative_to(vault.root).as_posix()
@@ -87,9 +86,9 @@ def export_folder(vault: Vault, target: Path, *, progress: Progress = lambda _: 
             raise InvalidParams(f"{target.name} is not empty. Name a new folder.")
         count = 0
         for count, path in enumerate(files_of(vault), 1):
-            place = target / path
-            place.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(vault.root / path, place)
+            file = target / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(vault.root / path, file)
             progress(count)
         target.mkdir(parents=True, exist_ok=True)
         return count
@@ -138,10 +137,10 @@ def restore_export(
     report = RestoreReport()
     takes_journal = _takes_journal(vault, files)
     for done, (path, data) in enumerate(files.items(), 1):
-        place = vault.file_path(path)
+        file = vault.file_path(path)
         if (takes_journal or not is_of_journal(path)) and vault.create_at(path, data):
             report.written.append(path)
-        elif place.is_file() and place.read_bytes() == data:
+        elif file.is_file() and file.read_bytes() == data:
             report.unchanged += 1
         else:
             report.left_alone.append(path)

@@ -117,7 +117,7 @@ class Vault(VaultPaths):
     def is_note(self, path: str) -> bool:
         """Whether `walk` lists this path, or would if the file existed."""
         try:
-            place = self.unresolved(path)
+            file = self.unresolved(path)
         except OutsideVault:
             return False
         if not is_unicode(path) or self.ignore_rules.excludes(path):
@@ -125,8 +125,8 @@ class Vault(VaultPaths):
         if is_document(path) and (stat := self.stat(path)) and self._walk.is_too_large(stat):
             return False
         depth = len(self.root.parts)
-        steps = (Path(*place.parts[:end]) for end in range(depth + 1, len(place.parts) + 1))
-        return not any(map(is_link_path, steps)) and not stat_module.S_ISDIR(mode_of(place))
+        steps = (Path(*file.parts[:end]) for end in range(depth + 1, len(file.parts) + 1))
+        return not any(map(is_link_path, steps)) and not stat_module.S_ISDIR(mode_of(file))
 
     def may_hold_notes(self, folder: Path) -> bool:
         """Whether `walk` enters the folder at this absolute path, or would if it existed."""
@@ -183,10 +183,10 @@ class Vault(VaultPaths):
         return self._read(path, as_text=is_document(path) and not is_canvas(path))
 
     def _read(self, path: str, *, as_text: bool) -> bytes:
-        place = self.file_path(path)
+        file = self.file_path(path)
         try:
             with _note_errors(path):
-                return self._documents.read(path, place) if as_text else place.read_bytes()
+                return self._documents.read(path, file) if as_text else file.read_bytes()
         except NoteNotFound:
             self.check()
             raise
@@ -198,12 +198,12 @@ class Vault(VaultPaths):
             OutsideVault, DiskFull, StorageError: nothing was written.
         """
         self.check()
-        place = self.file_path(path)
+        file = self.file_path(path)
         with storage_errors(path), self._writer.held():
-            place.parent.mkdir(parents=True, exist_ok=True)
-            with temporary_path_for(place, data) as temporary:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            with temporary_path_for(file, data) as temporary:
                 try:
-                    publish(temporary, place)
+                    publish(temporary, file)
                 except FileExistsError:
                     return False
         return True
@@ -224,14 +224,14 @@ class Vault(VaultPaths):
         """
         self.check()
         check_writable(path, {PDF})
-        place = self.file_path(path)
+        file = self.file_path(path)
         with self._writer.held():
             for attempt in range(EDIT_ATTEMPTS):
                 if attempt:
                     time.sleep(EDIT_PAUSE_SECONDS * attempt)
                 before = self._read_settled(path)
                 after = change(before)
-                if after == before or self._swap(path, place, before, after):
+                if after == before or self._swap(path, file, before, after):
                     return after
         raise NoteConflict(f"{path} keeps changing; try again when nobody is editing it", path=path)
 
@@ -246,13 +246,13 @@ class Vault(VaultPaths):
         """
         self.check()
         check_writable(source)
-        old_place, new_place = self.file_path(source), self.file_path(target)
+        old_file, new_file = self.file_path(source), self.file_path(target)
         if folded_name(source) == folded_name(target):  # else Windows resolves it to the old name
-            new_place = old_place.with_name(PurePosixPath(target).name)
+            new_file = old_file.with_name(PurePosixPath(target).name)
         with _note_errors(source), self._writer.held():
-            new_place.parent.mkdir(parents=True, exist_ok=True)
+            new_file.parent.mkdir(parents=True, exist_ok=True)
             try:
-                move_or_respell(old_place, new_place)
+                move_or_respell(old_file, new_file)
             except FileExistsError:
                 return False
         return True
@@ -269,26 +269,26 @@ class Vault(VaultPaths):
             OutsideVault, StorageError: the file was not deleted.
         """
         check_writable(path)
-        place = self.file_path(path)
+        file = self.file_path(path)
         with storage_errors(path), self._writer.held(), contextlib.suppress(FileNotFoundError):
             if before is not None:
-                return delete_unchanged(place, before)
-            place.unlink()
-            sync_folder(place.parent)
+                return delete_unchanged(file, before)
+            file.unlink()
+            sync_folder(file.parent)
         return True
 
     def remove_empty_folder(self, path: str) -> None:
         """Remove a folder if it is empty and not a link."""
         with contextlib.suppress(OSError):  # it is not empty, or gone
-            if (place := self.file_path(path)) == self.root / path:
-                place.rmdir()
+            if (absolute := self.file_path(path)) == self.root / path:
+                absolute.rmdir()
 
-    def _swap(self, path: str, place: Path, before: bytes, after: bytes) -> bool:
+    def _swap(self, path: str, file: Path, before: bytes, after: bytes) -> bool:
         with _note_errors(path):
-            if mode_of(place) and not os.access(place, os.W_OK):
+            if mode_of(file) and not os.access(file, os.W_OK):
                 raise PermissionError(errno.EACCES, "read-only")
-            with temporary_path_for(place, after) as temporary:
-                return replace_unchanged(temporary, place, before, after)
+            with temporary_path_for(file, after) as temporary:
+                return replace_unchanged(temporary, file, before, after)
 
     def _read_settled(self, path: str) -> bytes:
         """The note's bytes; waits if they are empty.

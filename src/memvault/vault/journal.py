@@ -341,22 +341,26 @@ class Journal:
             name = file.relative_to(self._root).as_posix()
             with storage_errors(name), opened(file) as stream:
                 for number, raw in enumerate(lines(stream), 1):
-                    if not raw.strip():
-                        continue
                     if quoted_kinds is not None and not any(kind in raw for kind in quoted_kinds):
                         continue  # skipping a line is much faster than parsing it
-                    try:
-                        entry = JournalEntry.model_validate_json(raw)
-                    except ValidationError:
-                        yield TornLine(name, number, raw.decode("utf-8", "replace").rstrip("\r\n"))
-                        continue
-                    if entry.id not in seen_ids:
-                        seen_ids.add(entry.id)
-                        yield entry
+                    item = _parsed(raw, name, number) if raw.strip() else None
+                    if isinstance(item, JournalEntry):
+                        if item.id in seen_ids:
+                            continue
+                        seen_ids.add(item.id)
+                    if item is not None:
+                        yield item
 
     def _prepare(self) -> None:
         own_folder(self._vault, self._folder.relative_to(self._root))
         self.files()  # a journal that cannot be read accepts no entry
+
+
+def _parsed(raw: bytes, path: str, line: int) -> JournalEntry | TornLine:
+    try:
+        return JournalEntry.model_validate_json(raw)
+    except ValidationError:
+        return TornLine(path, line, raw.decode("utf-8", "replace").rstrip("\r\n"))
 
 
 def file_of(mark: str) -> str:

@@ -52,9 +52,9 @@ def remove_own_leftovers(vault: Vault) -> None:
     """Remove the files of `own_leftovers` that no running write can need."""
     for path in own_leftovers(vault):
         with contextlib.suppress(OSError, OutsideVault, StorageError):  # the doctor lists it
-            place = vault.file_path(path)
-            if time.time() - place.stat().st_mtime > LONGEST_WRITE_SECONDS:
-                place.unlink()
+            file = vault.file_path(path)
+            if time.time() - file.stat().st_mtime > LONGEST_WRITE_SECONDS:
+                file.unlink()
 
 
 def _is_temporary(name: str) -> bool:

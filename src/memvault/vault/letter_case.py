@@ -11,14 +11,14 @@ from memvault.vault.file_names import folded_name
 from memvault.vault.write import TEMPORARY_PREFIX, TEMPORARY_SUFFIX, move, sync_folder
 
 
-def is_spelled(place: Path) -> bool:
+def is_spelled(file: Path) -> bool:
     """Whether a file that is found at this path has exactly this name."""
-    other = place.with_name(place.name.swapcase())
+    other = file.with_name(file.name.swapcase())
     try:
-        if other == place or not other.exists():
+        if other == file or not other.exists():
             return True
-        names = os.listdir(place.parent)  # noqa: PTH208 - for each note, so it must be quick
-        return place.name in names or normalized(place.name) in map(normalized, names)
+        names = os.listdir(file.parent)  # noqa: PTH208 - for each note, so it must be quick
+        return file.name in names or normalized(file.name) in map(normalized, names)
     except OSError:
         return True
 

@@ -20,11 +20,11 @@ def own_folder(vault: Vault, folder: Path) -> Path:
         OSError: it cannot be created.
     """
     vault.check()
-    place = vault.root / folder
-    if not place.resolve().is_relative_to(vault.root):
+    absolute = vault.root / folder
+    if not absolute.resolve().is_relative_to(vault.root):
         raise OutsideVault(
             f"The vault's folder {folder.as_posix()} is a link out of the vault. Make it a real "
             "folder."
         )
-    place.mkdir(parents=True, exist_ok=True)
-    return place
+    absolute.mkdir(parents=True, exist_ok=True)
+    return absolute

@@ -23,6 +23,9 @@ _EMPHASIS = re.compile(r"(\*{1,3}|_{2,3}|~~|==|`+)(?=\S)(?P<text>.+?)(?<=\S)\1")
 # Without any of these, a line is readable as it is.
 _MARK = re.compile(r"[*_`~=#|\[]")
 _ITEM = re.compile(r"\s*[-+>\d]")
+_TASK = r"[\s>]*(?:[-*+]|\d+[.)])\s+"
+_OPEN_TASK = re.compile(_TASK + r"\[[ /]\]")
+_TICKED_TASK = re.compile(_TASK + r"\[[xX]\]")
 
 
 @lru_cache(maxsize=4_000)
@@ -66,3 +69,13 @@ def plain_text(markdown: str) -> str:
     text = _PAIRED_LINK.sub(lambda match: match["shown"], text)
     text = _EMPHASIS.sub(lambda match: match["text"], text)
     return " ".join((text + markdown[MAX_MARKED_CHARS:]).split())
+
+
+def is_open_task(line: str) -> bool:
+    """Whether a line of Markdown is an open task, which states what is to be, not what is."""
+    return _OPEN_TASK.match(line) is not None
+
+
+def is_ticked_task(line: str) -> bool:
+    """Whether a line of Markdown is a task that is done."""
+    return _TICKED_TASK.match(line) is not None

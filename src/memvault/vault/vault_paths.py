@@ -58,9 +58,9 @@ class VaultPaths:
         """
         if not path:
             return self.root
-        place = self.unresolved(path)
+        file = self.unresolved(path)
         with storage_errors(printable(path)):  # a folder may be replaced by a link meanwhile
-            real = Path(os.path.realpath(place))
+            real = Path(os.path.realpath(file))
         if not real.is_relative_to(self.root):
             raise OutsideVault(f"{printable(path)!r} leads out of the vault")
         return real

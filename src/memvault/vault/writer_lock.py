@@ -1,4 +1,4 @@
-"""The lock under which memvault changes files of a vault."""
+"""The lock under which one file of a vault is written at a time; a change holds it file by file."""
 
 from __future__ import annotations
 

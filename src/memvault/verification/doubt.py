@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from memvault.vault.readable import readable
+from memvault.vault.readable import is_open_task, readable
 
 # By language: who says, dreams or doubts it, and that it is not so.
 _WORDS = {
@@ -46,7 +46,6 @@ _HEADING = re.compile(
 _QUOTE = re.compile(r"\s*(?:[-*+]\s+)?>")
 _CALLOUT = re.compile(r"[\s>]*\[!(?!quote|cite)")
 _STRUCK = re.compile(r"~~.*?(?:~~|$)")
-_OPEN_TASK = re.compile(r"[\s>]*(?:[-*+]|\d+[.)])\s+\[[ /]\]")
 
 
 def is_doubtful(sentence: str, heading: str) -> bool:
@@ -71,11 +70,6 @@ def is_set_apart(lines: list[str], sentence: str, value_text: str) -> bool:
         return all(_is_marked(lines, number, value_text) for number in line_numbers)
     line_numbers = [k for k, line in enumerate(lines) if value_text in line]
     return not line_numbers or any(_is_marked(lines, number, value_text) for number in line_numbers)
-
-
-def is_open_task(line: str) -> bool:
-    """Whether a line of Markdown is an open task, which states what is to be, not what is."""
-    return _OPEN_TASK.match(line) is not None
 
 
 def _is_marked(lines: list[str], number: int, value_text: str) -> bool:

@@ -269,27 +269,28 @@ class Verifier:
         by_person = [claim for claim in claims if self._evidence.origin(claim).is_person]
         claims = _without_undated_copies(by_person or claims)
         weighed = self._evidence.weigh(claims, pool)
-        confirming = weighed.confirming[:MAX_SHOWN]
         against = (*opposed, *weighed.against)
-        answers = bool(claims)
-        shown = against[:MAX_SHOWN]
+        is_own = memory.verified or self._is_own(memory, claims, lines)
+        unverified = Verification(
+            Status.UNVERIFIED,
+            score=DOUBT,
+            by_person=is_own,
+            answers=bool(claims),
+            confirmed_by=weighed.confirming[:MAX_SHOWN],
+            contradicted_by=against[:MAX_SHOWN],
+        )
         if memory.verified:
-            return Verification(
-                Status.VERIFIED, 1.0, True, answers, confirming, shown, marked=True
-            )  # fmt: skip
-        is_own = self._is_own(memory, claims, lines)
+            return replace(unverified, status=Status.VERIFIED, score=1.0, marked=True)
         strong = [evidence for evidence in against if not (is_own and evidence.is_claim)]
         if strong:
             opposing = len({evidence.note_id for evidence in strong})
-            supporting = len({evidence.note_id for evidence in confirming})
+            supporting = len({evidence.note_id for evidence in unverified.confirmed_by})
             score = DOUBT * (1 + supporting) / (1 + supporting + opposing)
-            return Verification(Status.CONTRADICTED, score, is_own, answers, confirming, shown)
+            return replace(unverified, status=Status.CONTRADICTED, score=score)
         if (is_own or weighed.is_confirmed) and not memory.is_marked_wrong:
             stated = tuple(dict.fromkeys(claim.sentence for claim in claims))
-            return Verification(
-                Status.VERIFIED, 1.0, is_own, answers, confirming, shown, stated=stated
-            )  # fmt: skip
-        return Verification(Status.UNVERIFIED, DOUBT, is_own, answers, confirming, shown)
+            return replace(unverified, status=Status.VERIFIED, score=1.0, stated=stated)
+        return unverified
 
     def _is_own(self, memory: Memory, claims: Sequence[Claim], lines: LineRange) -> bool:
         """Whether the answering claims, or else the found lines, are the person's words."""

@@ -68,13 +68,11 @@ def conflict_tasks(
             continue
         if conflict.kind is ConflictKind.SUPERSESSION:
             if (first.id, second.id) not in outdating:
-                yield _superseded(
-                    second, first, f"not confirmed by you: {first.path} replaces this note"
-                )
+                detail = f"not confirmed by you: {first.path} replaces this note"
+                yield _superseded(second, first, detail)
             elif not _names_successor(second, first, edges):
-                yield _superseded(
-                    second, first, f"{first.path} replaces this note, which does not say so"
-                )
+                detail = f"{first.path} replaces this note, which does not say so"
+                yield _superseded(second, first, detail)
             continue
         pair = frozenset((first.id, second.id))
         is_decided = first.verified != second.verified or pair & outdated

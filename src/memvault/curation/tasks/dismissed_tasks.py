@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from memvault.model.change import CurationTask
 from memvault.model.memory import MemoryOf
@@ -43,10 +43,17 @@ class DismissedTasks(JournalReader):
         """
         self._write(REOPENED, key, None, actor, now)
 
-    def holds(self, task: CurationTask, memory_of: MemoryOf) -> bool:
-        """Whether a person dismissed this task and its notes are unchanged since."""
+    def open_among(
+        self, tasks: Sequence[CurationTask], memory_of: MemoryOf
+    ) -> tuple[CurationTask, ...]:
+        """These tasks without those that a person dismissed and whose notes are unchanged since.
+
+        Raises StorageError: the journal cannot be read.
+        """
         dismissed = self.by_key()
-        return bool(dismissed) and task_key(task, memory_of) in dismissed
+        if not dismissed:
+            return tuple(tasks)
+        return tuple(task for task in tasks if task_key(task, memory_of) not in dismissed)
 
     def last(self) -> tuple[str, datetime] | None:
         """The key of the task dismissed last, among those still dismissed, and when."""
@@ -60,7 +67,11 @@ class DismissedTasks(JournalReader):
         if task is not None:
             data["detail"] = task.detail
             path = task.paths[0]
-        self._journal.append(JournalEntry(ts=now, kind=kind, actor=actor, path=path, data=data))
+        with self._current():
+            last = self._decisions.get(key)
+            # A decision counts after the one that it follows, even if the clock was set back.
+            at = now if last is None else max(now, last.ts + timedelta(microseconds=1))
+            self._journal.append(JournalEntry(ts=at, kind=kind, actor=actor, path=path, data=data))
 
     def _take(self, entries: Sequence[JournalEntry]) -> None:
         for entry in entries:

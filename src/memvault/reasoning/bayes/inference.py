@@ -61,13 +61,13 @@ def posterior(
     if target in evidence:
         _refuse_impossible(relevant, target, evidence, seconds)
         certain = np.eye(relevant.cardinality(target))[evidence[target]]
-        return Posterior(tuple(map(float, certain)), False)
+        return Posterior(tuple(map(float, certain)), approximate=False)
     total, largest = elimination_cost(relevant, target, evidence)
     pgmpy = pgmpy_if_loaded()
     in_time = largest <= LARGEST_TABLE and total <= seconds * ENTRIES_PER_SECOND
     if pgmpy is not None and in_time:
-        return Posterior(_exact(pgmpy, relevant, target, evidence), False)
-    return Posterior(_sampled(relevant, target, evidence, seconds), True)
+        return Posterior(_exact(pgmpy, relevant, target, evidence), approximate=False)
+    return Posterior(_sampled(relevant, target, evidence, seconds), approximate=True)
 
 
 def _is_impossible(network: Network, key: str, evidence: Mapping[str, int]) -> bool:

@@ -165,11 +165,7 @@ class OmniInference:
                 if new_cost < best.get(neighbour, math.inf):
                     best[neighbour], via[neighbour] = new_cost, influence
                     heappush(heap, (new_cost, neighbour))
-        chain: list[Influence] = []
-        while end in via and end != start:
-            chain.append(via[end])
-            end = via[end].cause
-        return tuple(reversed(chain))
+        return _path_back(start, end, via)
 
     def _explanations(
         self,
@@ -224,6 +220,15 @@ class OmniInference:
         sources = reader.sources_of(key) + sum(stating.get(key, {}).values())
         low, high = wilson(min(1.0, max(0.0, value)), sources)
         return Prediction(key, value, 1.0 - (high - low))
+
+
+def _path_back(start: str, end: str, via: Mapping[str, Influence]) -> tuple[Influence, ...]:
+    """The influences from the start to the end, of which ``via`` has the last to each node."""
+    path: list[Influence] = []
+    while end in via and end != start:
+        path.append(via[end])
+        end = via[end].cause
+    return tuple(reversed(path))
 
 
 def _stating(graph: InfluenceGraph) -> dict[str, dict[str, float]]:

@@ -21,9 +21,9 @@ from memvault.search.context.outline import Statement as NoteSentence
 from memvault.search.question_languages import is_function_word_in
 from memvault.stores.graph_view import GraphView
 from memvault.text.words import letter_runs
+from memvault.vault.readable import is_open_task
 from memvault.verification.claims.amounts import AmountKind
 from memvault.verification.claims.claim_stems import stems_among, stems_of
-from memvault.verification.doubt import is_open_task
 from memvault.verification.vault_names import FindNames
 
 _MIN_SHARED = 0.34  # least share of the statement's words that a compared sentence has

@@ -50,6 +50,7 @@ from memvault.search.task_words import asks_for_tasks
 from memvault.search.times.question_time import QuestionTime, asks_for_newest, says_its_day
 from memvault.search.times.time_expressions import single_days
 from memvault.stores.vectors import bm25
+from memvault.vault.readable import is_open_task, is_ticked_task
 
 LIST_STEP = 0.05  # share by which a listed note scores less than the note before it
 SENTENCE_STEP = 0.1  # the same of each sentence of a note of the time that is asked for
@@ -65,8 +66,6 @@ LATEST_STEP = 0.02  # share by which a sentence scores less than the one of the 
 TICKED_WEIGHT = 0.5  # weight of a ticked task where open ones are asked for
 FULL_WEIGHT_WORDS = 4  # content words of a sentence whose cosine counts in full
 
-_OPEN = re.compile(r"\A *(?:[-*+]|\d+[.)]) \[[ /]\]")
-_TICKED = re.compile(r"\A *(?:[-*+]|\d+[.)]) \[[xX]\]")
 # "My last migraine" is the latest within one note. Among notes, "last" may mean something else.
 _LAST = re.compile(
     r"\b(?:the|my|our|his|her|its|their) last\b|['’]s last\b|\bletzte[nmrs]?\b|\blaatste\b", re.I
@@ -132,7 +131,7 @@ def _lift_plans(
     for hit, outline, scores_of_note in zip(hits, outlines, scores_of_notes, strict=True):
         lift = best_score * hit.relevance / best_relevance if best_relevance > 0.0 else best_score
         for place, statement in enumerate(outline.statements):
-            if _TICKED.match(statement.shown):
+            if is_ticked_task(statement.shown):
                 scores_of_note.statements[place] *= TICKED_WEIGHT
             else:
                 scores_of_note.statements[place] += lift * _plan_share(hit, statement, time)
@@ -142,7 +141,7 @@ def _lift_plans(
 def _plan_share(hit: Hit, statement: Statement, time: QuestionTime | None) -> float:
     """The share of the lift that a sentence gets: all if it names the time, or is an open task and
     no time is asked for."""
-    is_open = _OPEN.match(statement.shown) is not None
+    is_open = is_open_task(statement.shown)
     if time is None:
         return float(is_open)
     if _DIGIT.search(statement.text) and time.is_named_in(hit.memory, statement.text):

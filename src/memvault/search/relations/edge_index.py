@@ -1,4 +1,4 @@
-"""The index of a vault's edges, which makes the graph of steps to compare with a question.
+"""The index of a vault's edges, which makes the arrays to compare with a question.
 
 It is a knowledge graph to recall passages by, as in HippoRAG (arXiv 2405.14831) and HippoRAG 2
 (arXiv 2502.14802), but weighted by each edge's own sentence instead of a language model's triples.
@@ -17,22 +17,22 @@ import numpy as np
 
 from memvault.model.graph import NAMED_ORIGINS, EdgeOrigin, GraphEdge, NodeKind
 from memvault.model.memory import Memory
-from memvault.search.relations.edge_templates import MASK, TITLE_STEP, steps_of
-from memvault.search.relations.note_words import kind_word, title_without_names
-from memvault.search.relations.step_graph import (
+from memvault.search.relations.array_graph import (
     NO_DAY,
     NO_KIND,
+    ArrayGraph,
     Flags,
     Floats32,
     Ints,
-    StepGraph,
 )
+from memvault.search.relations.edge_templates import MASK, TITLE_TEMPLATE, templates_of
+from memvault.search.relations.note_words import kind_word, title_without_names
 from memvault.search.scope import MemoryLookup
 from memvault.stores.graph_view import GraphChange, GraphView
 from memvault.text.stems import stems
 from memvault.text.words import name_key
 
-_COLUMNS = 4  # target, whole step, local step, number within the note
+_COLUMNS = 4  # target, whole template, local template, number within the note
 SPARE_TEXTS = 1_000  # texts of removed edges that may stay
 
 
@@ -76,7 +76,7 @@ class _Nodes:
 
 @dataclass(slots=True)
 class _Texts:
-    """Texts of steps and titles, with their vectors and stems."""
+    """Templates of edges, and titles, with their vectors and stems."""
 
     embed: Embed
     numbers: dict[str, int] = field(default_factory=dict)
@@ -109,7 +109,7 @@ class _Texts:
 
 
 class EdgeIndex:
-    """A projection of the graph view that keeps a vault's graph of steps. Safe in any thread.
+    """A projection of the graph view that keeps a vault's edges as arrays. Safe in any thread.
 
     Args:
         embed: texts to normalised vectors, cached.
@@ -122,8 +122,8 @@ class EdgeIndex:
         self._lock = threading.Lock()
         self._changed_lock = threading.Lock()
         self._changed: set[str] = set()  # ids of notes
-        self._in_progress = 0  # notes whose steps are being made
-        self._graph: StepGraph | None = None
+        self._in_progress = 0  # notes whose templates are being made
+        self._graph: ArrayGraph | None = None
         self._max_texts = SPARE_TEXTS  # more texts than these are checked for unused ones
         self._clear()
         view.on_change.append(self._note_change)
@@ -142,11 +142,11 @@ class EdgeIndex:
 
     @property
     def waiting(self) -> int:
-        """Number of notes whose steps the next `refresh` will make, or one is making now."""
+        """Number of notes whose templates the next `refresh` will make, or one is making now."""
         return len(self._changed) + self._in_progress
 
-    def refresh(self, patience: float = -1.0) -> StepGraph | None:
-        """Make the steps of changed notes again; returns the graph as it is now.
+    def refresh(self, patience: float = -1.0) -> ArrayGraph | None:
+        """Make the templates of changed notes again; returns the graph as it is now.
 
         Args:
             patience: seconds to wait for another thread that does this (-1: until it is done);
@@ -236,13 +236,13 @@ class EdgeIndex:
         number = self._nodes.number(memory.id)
         file_name = memory.path.rsplit("/", 1)[-1].removesuffix(".md")
         names = {memory.title, file_name, *memory.aliases}
-        steps = steps_of(edges, memory.title, names)
+        templates = templates_of(edges, memory.title, names)
         rows = np.zeros((len(edges), _COLUMNS), np.int32)
-        for ordinal, (edge, step) in enumerate(zip(edges, steps, strict=True)):
+        for ordinal, (edge, template) in enumerate(zip(edges, templates, strict=True)):
             rows[ordinal] = (
                 self._nodes.number(edge.target),
-                self._texts.number(step.whole),
-                self._texts.number(step.local),
+                self._texts.number(template.whole),
+                self._texts.number(template.local),
                 ordinal,
             )
         self._edges[number] = rows
@@ -252,7 +252,7 @@ class EdgeIndex:
         named_edges = (edge for edge in edges if edge.origin in NAMED_ORIGINS)
         self._relations[number] = tuple({edge.relation.lower() for edge in named_edges})
 
-    def _without_unused_texts(self, graph: StepGraph) -> StepGraph:
+    def _without_unused_texts(self, graph: ArrayGraph) -> ArrayGraph:
         """The graph, rebuilt from scratch if most of its texts are those of removed edges."""
         if len(graph.texts) <= self._max_texts:
             return graph
@@ -267,7 +267,7 @@ class EdgeIndex:
 
     # -- assembling -----------------------------------------------------------------------------
 
-    def _assembled(self) -> StepGraph:
+    def _assembled(self) -> ArrayGraph:
         nodes, count = self._nodes, len(self._nodes.ids)
         sources = sorted(self._edges)
         rows = np.concatenate(
@@ -280,7 +280,7 @@ class EdgeIndex:
         order = np.argsort(half_source, kind="stable")
         half_edge = np.tile(np.arange(len(source), dtype=np.int32), 2)[order]
         half_target = np.concatenate([target, source])[order]
-        return StepGraph(
+        return ArrayGraph(
             node_ids=list(nodes.ids),
             names=list(nodes.names),
             texts=list(self._texts.numbers),
@@ -319,7 +319,7 @@ class EdgeIndex:
         texts = list(self._texts.numbers)
         # "The decisions about X" is a relation; that a note without a kind is about X is none.
         kinds = np.array(self._nodes.kinds, np.int32)[source]
-        can_relate = (local != self._texts.numbers.get(TITLE_STEP, -1)) | (kinds != NO_KIND)
+        can_relate = (local != self._texts.numbers.get(TITLE_TEMPLATE, -1)) | (kinds != NO_KIND)
         pairs = np.unique(np.stack([local[can_relate], source[can_relate]]), axis=1)
         note_counts = np.bincount(pairs[0], minlength=len(texts))
         repeated: Flags = note_counts >= least_repetitions(sum(self._nodes.has_note))
@@ -345,6 +345,6 @@ def _sort_key(edge: GraphEdge) -> tuple[int, str, int, str, str, str]:
 
 
 def in_order(edges: Iterable[GraphEdge]) -> Iterator[GraphEdge]:
-    """One note's edges as `StepGraph.ordinal` counts them: without those of tags, which have no
+    """One note's edges as `ArrayGraph.ordinal` counts them: without those of tags, which have no
     sentence that says how they are related."""
     return iter(sorted((e for e in edges if e.origin is not EdgeOrigin.TAG), key=_sort_key))

@@ -1,7 +1,7 @@
-"""Steps: the sentences of edges, with all names in them masked.
+"""Templates of edges: their sentences, with all names in them masked.
 
-"Lead: Ada Berg. Team: …" gives the steps "Lead: X" and "Team: X" for any person, so a vault of many
-edges has few different steps, and a question's words are compared with the relation alone.
+"Lead: Ada Berg. Team: …" gives the templates "Lead: X" and "Team: X" for any person, so a vault of
+many edges has few different templates, and a question's words are compared with the relation alone.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from itertools import groupby
 from memvault.model.graph import EdgeOrigin, GraphEdge
 
 MASK = "X"
-TITLE_STEP = f"about {MASK}"
+TITLE_TEMPLATE = f"about {MASK}"
 _LIST_SEPARATOR = re.compile(r"[\s,;&/]*(?:and|or|&)?\s*")
 _TRAILING = re.compile(r"[\s,;]+(?:with|and|or|to|of|at|in|on|for|by|from|&)\s*$")
 _UNDERSCORE = re.compile(r"(?<=\w)_(?=\w)")
@@ -33,7 +33,7 @@ _LITERALS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class EdgeTemplate:
     """The masked text of an edge: its whole sentence, and locally the words around its target."""
 
     whole: str
@@ -47,8 +47,10 @@ class _Span:
     edge: int = -1  # -1 for a masked span that is no edge's target
 
 
-def steps_of(edges: Sequence[GraphEdge], title: str, names: Iterable[str]) -> list[Step]:
-    """The step of every edge of one note.
+def templates_of(
+    edges: Sequence[GraphEdge], title: str, names: Iterable[str]
+) -> list[EdgeTemplate]:
+    """The template of every edge of one note.
 
     Args:
         edges: all edges of the note, in order; those of one sentence are adjacent.
@@ -56,19 +58,19 @@ def steps_of(edges: Sequence[GraphEdge], title: str, names: Iterable[str]) -> li
         names: the note's own names, which are masked too.
     """
     own_names = _OwnNames(names)
-    steps: list[Step] = [Step("", "")] * len(edges)
+    templates: list[EdgeTemplate] = [EdgeTemplate("", "")] * len(edges)
     grouped = groupby(range(len(edges)), key=lambda k: (edges[k].line, edges[k].sentence))
     for _, group in grouped:
         members = list(group)
         sentence = edges[members[0]].sentence
         if sentence == title:
             for k in members:  # names in a title are adjacent without being related
-                steps[k] = Step(TITLE_STEP, TITLE_STEP)
+                templates[k] = EdgeTemplate(TITLE_TEMPLATE, TITLE_TEMPLATE)
             continue
         for k, whole, local in _masked(sentence, edges, members, own_names):
             edge = edges[k]
-            steps[k] = Step(_with_relation(edge, whole), _with_relation(edge, local))
-    return steps
+            templates[k] = EdgeTemplate(_with_relation(edge, whole), _with_relation(edge, local))
+    return templates
 
 
 def literals(sentence: str) -> list[tuple[int, int]]:
@@ -120,7 +122,7 @@ def _with_relation(edge: GraphEdge, text: str) -> str:
 def _masked(
     sentence: str, edges: Sequence[GraphEdge], members: list[int], own_names: _OwnNames
 ) -> Iterable[tuple[int, str, str]]:
-    """Edge, whole step and local step, for the edges of one sentence."""
+    """Edge, whole template and local template, for the edges of one sentence."""
     spans: list[_Span] = []
     for k in members:
         start, end = edges[k].place, edges[k].place + edges[k].length

@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from memvault.model.graph import NodeKind
+from memvault.search.relations.array_graph import ArrayGraph, Flags
 from memvault.search.relations.edge_templates import literals
 from memvault.search.relations.question import Question, Term
 from memvault.search.relations.question_masking import NamedSpan
-from memvault.search.relations.step_graph import Flags, StepGraph
 from memvault.text.name_matcher import NameMatcher
 from memvault.text.names import KIND_OF_TYPE, NameRank
 from memvault.text.phrase_vectors import PhraseVectors
@@ -129,16 +129,16 @@ class Kinds:
         Args:
             vector: of the term's noun; None if only its word decides.
         """
-        any_kind = TermKinds(np.ones(len(self._words), np.float32), False)
+        any_kind = TermKinds(np.ones(len(self._words), np.float32), named=False)
         if term.named or term.is_question_word:
             return any_kind
         if term.person:
             if self._people.max(initial=0.0) <= 0.5:
                 return any_kind
-            return TermKinds(np.maximum(self._people, OTHER_KIND), True)
+            return TermKinds(np.maximum(self._people, OTHER_KIND), named=True)
         is_named = self.named_by(term.text)
         if (is_named & self._has_notes).any():
-            return TermKinds(np.where(is_named, 1.0, WRONG_KIND).astype(np.float32), True)
+            return TermKinds(np.where(is_named, 1.0, WRONG_KIND).astype(np.float32), named=True)
         if vector is None:
             return any_kind
         cosines = np.where(self._has_notes, self._vectors @ vector, -1.0)
@@ -146,7 +146,7 @@ class Kinds:
         if best_cosine < KIND_COSINE:
             return any_kind
         weights = np.exp((cosines - best_cosine) / KIND_SPREAD)
-        return TermKinds(np.maximum(weights, OTHER_KIND).astype(np.float32), True)
+        return TermKinds(np.maximum(weights, OTHER_KIND).astype(np.float32), named=True)
 
     def nearness(self, vector: Floats32) -> Floats32:
         """How near each kind's word is in meaning, (n_kinds,)."""
@@ -158,7 +158,7 @@ class Lexicon:
     """The names and kinds of one graph; replaced, cheaply, whenever the graph changes."""
 
     def __init__(
-        self, graph: StepGraph, names: NameMatcher, people: PersonKinds, vectors: PhraseVectors
+        self, graph: ArrayGraph, names: NameMatcher, people: PersonKinds, vectors: PhraseVectors
     ) -> None:
         self.graph = graph
         self._names = names

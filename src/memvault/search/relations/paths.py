@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from memvault.search.relations.array_graph import ArrayGraph, Flags, Floats32, Ints
 from memvault.search.relations.edge_templates import MASK
-from memvault.search.relations.step_graph import Flags, Floats32, Ints, StepGraph
 from memvault.text.phrase_vectors import PhraseVectors
 from memvault.text.stems import stem
 
@@ -124,7 +124,7 @@ class _Level:
     """Paths of one length, and where they lead.
 
     Rows are single walks: ``node`` reached over ``edge`` from the row ``parent`` of the level
-    before, on path number ``path``. Paths are sequences of step texts, (n, length).
+    before, on path number ``path``. Paths are sequences of templates, (n, length).
     """
 
     node: Ints
@@ -160,7 +160,7 @@ class ReachedNode:
     edges: tuple[int, ...]
 
 
-def reached_nodes(graph: StepGraph, paths: Sequence[Path], limit: int) -> list[ReachedNode]:
+def reached_nodes(graph: ArrayGraph, paths: Sequence[Path], limit: int) -> list[ReachedNode]:
     """The notes that state the last relation of a path or that a path ends at, best first."""
     probabilities = np.zeros(len(graph.has_note))
     is_reached = np.zeros(len(graph.has_note), np.bool_)
@@ -189,7 +189,7 @@ class PathFinder:
 
     def __init__(
         self,
-        graph: StepGraph,
+        graph: ArrayGraph,
         usable: Flags,
         vectors: PhraseVectors,
         words: QuestionWords,
@@ -214,8 +214,8 @@ class PathFinder:
         self._texts = np.unique(graph.local[graph.repeated])  # numbers of the texts of relations
         self._place = np.full(len(graph.texts), -1, np.int32)
         self._place[self._texts] = np.arange(len(self._texts))
-        self._steps = graph.vectors[self._texts]
-        fits = self._phrases @ self._steps.T
+        self._template_vectors = graph.vectors[self._texts]
+        fits = self._phrases @ self._template_vectors.T
         kind_fits = self._phrases @ self._kinds.T
         best = np.maximum(fits.max(axis=1), kind_fits[:, is_note_kind].max(axis=1, initial=-1.0))
         self._support = fits.max(axis=0)
@@ -262,16 +262,15 @@ class PathFinder:
                 (score, length - 1, number)
                 for score, number in zip(scores, weighed.tolist(), strict=True)
             ]
-        weighed_paths.sort(key=lambda path: -path[0])
-        best_paths = (
-            weighed_paths[:_MAX_PATHS] if weighed_paths and weighed_paths[0][0] >= min_score else []
-        )
+        best_paths = sorted(weighed_paths, key=lambda path: -path[0])[:_MAX_PATHS]
+        if not best_paths or best_paths[0][0] < min_score:
+            return []
+        numbers_by_depth: dict[int, list[int]] = {}
+        for _, depth, number in best_paths:
+            numbers_by_depth.setdefault(depth, []).append(number)
         walks = {
-            depth: _walks(
-                levels[: depth + 1],
-                [number for _, path_depth, number in best_paths if path_depth == depth],
-            )
-            for depth in {path_depth for _, path_depth, _ in best_paths}
+            depth: _walks(levels[: depth + 1], numbers)
+            for depth, numbers in numbers_by_depth.items()
         }
         return [Path(score, *walks[depth][number]) for score, depth, number in best_paths]
 
@@ -331,12 +330,12 @@ class PathFinder:
         """The features that distinguish intended paths from others, (n_paths,) each."""
         texts, kinds = level.texts[paths], level.kinds[paths]
         length = texts.shape[1]
-        path_vectors = self._steps[texts].sum(axis=1) + self._kinds[kinds].sum(axis=1)
+        path_vectors = self._template_vectors[texts].sum(axis=1) + self._kinds[kinds].sum(axis=1)
         path_vectors /= np.linalg.norm(path_vectors, axis=1, keepdims=True)
         covered = np.maximum(
             self._word_fits[:, texts].max(axis=2), self._word_kinds[:, kinds].max(axis=2)
         )
-        distinct_steps = np.array([len(set(row)) for row in texts.tolist()])
+        distinct_templates = np.array([len(set(row)) for row in texts.tolist()])
         return {
             "meaning": path_vectors @ self._question,
             "support": self._support[texts].mean(axis=1),
@@ -347,7 +346,7 @@ class PathFinder:
             "shared": self._shared[:, texts].any(axis=2).mean(axis=0),
             "kind": self._answer_kind_fits[kinds[:, -1]],
             "backward": level.backward[paths].mean(axis=1),
-            "repeated": (length - distinct_steps).astype(np.float32),
+            "repeated": (length - distinct_templates).astype(np.float32),
             "three": np.full(len(paths), length == 3, np.float32),
         }
 

@@ -22,13 +22,13 @@ from memvault.model.priority import making_way
 from memvault.model.search import Hit, Scope
 from memvault.model.state import Background
 from memvault.search.association import FIXED_PLACES, descending
+from memvault.search.relations.array_graph import ArrayGraph
 from memvault.search.relations.edge_index import EdgeIndex
 from memvault.search.relations.lexicon import Lexicon, PersonKinds
 from memvault.search.relations.paths import QuestionWords, masked
 from memvault.search.relations.question import Question
 from memvault.search.relations.question_masking import QuestionReader
 from memvault.search.relations.results import FoundNote, Inquiry, answering_notes
-from memvault.search.relations.step_graph import StepGraph
 from memvault.search.scope import MemoryLookup
 from memvault.search.times.question_time import day_named
 from memvault.search.times.time_expressions import cut_times
@@ -306,7 +306,7 @@ def _names_related_node(lexicon: Lexicon, query: str) -> bool:
     )
 
 
-def _is_related(graph: StepGraph, node_id: str) -> bool:
+def _is_related(graph: ArrayGraph, node_id: str) -> bool:
     number = graph.number_of.get(node_id)
     if number is None or number + 1 >= len(graph.half_start):
         return False
@@ -315,7 +315,7 @@ def _is_related(graph: StepGraph, node_id: str) -> bool:
 
 
 def _best_count(notes: Sequence[FoundNote]) -> int:
-    """How many of the notes end one of the best chains, or state its last step."""
+    """How many of the notes end one of the best paths, or state its last step."""
     return sum(note.is_best for note in notes)
 
 

@@ -1,4 +1,4 @@
-"""Follows the relations of one question, and turns the ends of chains into memories."""
+"""Follows the relations of one question, and turns the ends of paths into memories."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import numpy as np
 from memvault.model.graph import GraphEdge
 from memvault.model.note import Chunk
 from memvault.model.search import FoundBy, Hit, Hop, Scope
+from memvault.search.relations.array_graph import ArrayGraph, Floats32
 from memvault.search.relations.edge_index import in_order
 from memvault.search.relations.interpretations import interpretations
 from memvault.search.relations.lexicon import Lexicon
 from memvault.search.relations.paths import MAX_LENGTH, PathFinder, QuestionWords, reached_nodes
 from memvault.search.relations.question import Question, relation_phrase
 from memvault.search.relations.solving import End, Solution, Solver, texts_of
-from memvault.search.relations.step_graph import Floats32, StepGraph
 from memvault.search.relations.traversal import Steps, Traversal
 from memvault.search.scope import MemoryLookup, in_scope
 from memvault.stores.graph_view import GraphView
@@ -39,7 +39,7 @@ class FoundNote:
     Attributes:
         score: in [0, 1].
         steps: that lead to it, nearest step first.
-        is_best: whether it is the end of one of the best chains, or states its last step.
+        is_best: whether it is the end of one of the best paths, or states its last step.
     """
 
     note_id: str
@@ -48,10 +48,10 @@ class FoundNote:
     is_best: bool = False
 
 
-def answering_notes(solution: Solution, graph: StepGraph) -> list[FoundNote]:
+def answering_notes(solution: Solution, graph: ArrayGraph) -> list[FoundNote]:
     """The notes that answer, in tiers of score.
 
-    Each tier has the ends of the chains, then the notes that state their last steps; these come
+    Each tier has the ends of the paths, then the notes that state their last steps; these come
     first if a place or a day is asked for.
     """
     notes: dict[int, FoundNote] = {}
@@ -73,8 +73,8 @@ def answering_notes(solution: Solution, graph: StepGraph) -> list[FoundNote]:
     return list(notes.values())
 
 
-def _stating_notes(end: End, graph: StepGraph) -> Iterable[tuple[int, Steps]]:
-    """The note that states the last step of a chain, or its end if that may state the value."""
+def _stating_notes(end: End, graph: ArrayGraph) -> Iterable[tuple[int, Steps]]:
+    """The note that states the last step of a path, or its end if that may state the value."""
     if end.states_value:
         yield end.node, end.steps
     elif end.steps:
@@ -89,7 +89,7 @@ class HitBuilder:
         vectors: VectorStore,
         view: GraphView,
         memories: MemoryLookup,
-        graph: StepGraph,
+        graph: ArrayGraph,
     ) -> None:
         self._store = vectors
         self._view = view
@@ -161,7 +161,7 @@ class HitBuilder:
 def _stating_passage(
     note: FoundNote, edges: Mapping[int, GraphEdge], passages: Sequence[Chunk]
 ) -> Chunk | None:
-    """The passage of a note that states a step of its chain; None if no passage does."""
+    """The passage of a note that states a step of its path; None if no passage does."""
     for step in note.steps:
         edge = edges.get(step)
         if edge is not None and edge.source == note.note_id:
@@ -206,14 +206,14 @@ class Inquiry:
         return has_several or self._has_kind[self._question.root]
 
     def is_grounded(self, solution: Solution) -> bool:
-        """Whether the best chain follows relations that the person states repeatedly, rather than
+        """Whether the best path follows relations that the person states repeatedly, rather than
         sentences that merely sound like the question."""
         return self._graph.are_relations(solution.ends[0].steps)
 
     def begin_solving(self) -> Callable[[], Solution | None]:
         """Start to embed the texts to compare; returns a function that waits for them.
 
-        That function returns the interpretation which the graph answers best; None if no chain
+        That function returns the interpretation which the graph answers best; None if no path
         leads anywhere.
         """
         if not self._may_need_relations() or not self._question.names_something:

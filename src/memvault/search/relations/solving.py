@@ -1,4 +1,4 @@
-"""Finds the nodes that answer a question: the ends of the chains of its relations."""
+"""Finds the nodes that answer a question: the ends of the paths of its relations."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from memvault.model.note import Vector
+from memvault.search.relations.array_graph import ArrayGraph, Floats32
 from memvault.search.relations.lexicon import Kinds, TermKinds
 from memvault.search.relations.question import Phrase, Question, Relation, Term, relation_phrase
-from memvault.search.relations.step_graph import Floats32, StepGraph
 from memvault.search.relations.traversal import (
     IS_RIGHT_KIND,
     LEAST_SCORE,
@@ -28,7 +28,7 @@ SAMPLED_TITLES = 1_000  # of a kind, at most, whose mean is taken for that of al
 
 
 def narrow(
-    graph: StepGraph,
+    graph: ArrayGraph,
     state: TermScores,
     term: Term,
     *,
@@ -77,7 +77,7 @@ MIN_FIT, FIT_ADDED, UNREACHED_FIT = 0.05, 0.1, 0.02
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """A node at the end of a chain; ``states_value`` is whether its note may state the value that
+    """A node at the end of a path; ``states_value`` is whether its note may state the value that
     is asked for."""
 
     node: int
@@ -124,7 +124,7 @@ class Solver:
     def __init__(
         self,
         *,
-        graph: StepGraph,
+        graph: ArrayGraph,
         traversal: Traversal,
         kinds: Kinds,
         term_kinds: Sequence[TermKinds],
@@ -139,7 +139,7 @@ class Solver:
         self._vectors = vectors
 
     def best(self, interpretations: Iterable[Question]) -> Solution | None:
-        """The interpretation that the graph answers best; None if no chain has an end."""
+        """The interpretation that the graph answers best; None if no path has an end."""
         best: Solution | None = None
         for question in interpretations:
             state, fit = self._solve(question, question.root)
@@ -196,8 +196,8 @@ class Solver:
         if self._is_value(question, relation, phrase):
             state, best = self._traversal.value(child, phrase)
         else:
-            joint = self._joint(question, relation, phrase)
-            state, best = self._traversal.step(child, joint)
+            relation_fit = self._relation_fit(question, relation, phrase)
+            state, best = self._traversal.step(child, relation_fit)
         reached = bool(state.score.max(initial=0.0) > 0)
         factor = min(1.0, max(MIN_FIT, best + FIT_ADDED)) if reached else UNREACHED_FIT
         return state, fit * factor
@@ -210,7 +210,7 @@ class Solver:
         has_words = phrase.is_weak or relation.words not in ("of", "")
         return is_only_relation and may_be_value and has_words
 
-    def _joint(self, question: Question, relation: Relation, phrase: Phrase) -> RelationFit:
+    def _relation_fit(self, question: Question, relation: Relation, phrase: Phrase) -> RelationFit:
         far_term = question.terms[relation.far]
         is_of = relation.words in ("of", "")
         return RelationFit(

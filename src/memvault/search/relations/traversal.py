@@ -14,20 +14,20 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from memvault.search.relations.lexicon import WRONG_KIND
-from memvault.search.relations.question import Phrase
-from memvault.search.relations.step_graph import (
+from memvault.search.relations.array_graph import (
     NO_DAY,
+    ArrayGraph,
     Flags,
     Floats32,
     Ints,
     PhraseFit,
     Places,
-    StepGraph,
 )
+from memvault.search.relations.lexicon import WRONG_KIND
+from memvault.search.relations.question import Phrase
 from memvault.search.times.time_spans import Span
 
-Steps = tuple[int, ...]  # of a chain: the numbers of its edges
+Steps = tuple[int, ...]  # of a path: the numbers of its edges
 
 FALL = 0.1  # how fast a step loses weight relative to the best fitting step
 GOOD_FIT = 0.55  # of the best step; below it, steps lose weight more slowly
@@ -56,10 +56,10 @@ _LEAST_VALUE = 0.01  # of a move
 
 @dataclass(slots=True)
 class TermScores:
-    """Scores of all nodes for one term, (n_nodes,), each with its best chain.
+    """Scores of all nodes for one term, (n_nodes,), each with its best path.
 
     Attributes:
-        steps: the best chain of a node, nearest step first.
+        steps: the best path of a node, nearest step first.
         stating: the nodes whose own notes may state the value that is asked for.
     """
 
@@ -115,12 +115,12 @@ class Traversal:
     Args:
         usable: nodes that the question may see, (n_nodes,).
         similar: as in `PhraseFit`.
-        max_hops: greatest number of edges in a chain.
+        max_hops: greatest number of edges in a path.
     """
 
     def __init__(
         self,
-        graph: StepGraph,
+        graph: ArrayGraph,
         usable: Flags,
         similar: dict[str, Floats32],
         max_hops: int,
@@ -145,15 +145,15 @@ class Traversal:
 
     # -- one relation -----------------------------------------------------------------------------
 
-    def step(self, child: TermScores, joint: RelationFit) -> tuple[TermScores, float]:
+    def step(self, child: TermScores, relation_fit: RelationFit) -> tuple[TermScores, float]:
         """The parent's scores from the child's, and how well the best step fits."""
         graph = self._graph
-        parents = joint.parent_kinds[graph.kind_of]
-        children = joint.child_kinds[graph.kind_of]
+        parents = relation_fit.parent_kinds[graph.kind_of]
+        children = relation_fit.child_kinds[graph.kind_of]
         forward = np.minimum(parents[graph.source], children[graph.target]) > IS_RIGHT_KIND
         backward = np.minimum(parents[graph.target], children[graph.source]) > IS_RIGHT_KIND
         fits_either = forward | backward
-        best = float(joint.fit[fits_either].max()) if fits_either.any() else -math.inf
+        best = float(relation_fit.fit[fits_either].max()) if fits_either.any() else -math.inf
         followed = self._followed_nodes(child)
         if not len(followed):
             return self.empty(), max(best, -1.0)
@@ -161,13 +161,13 @@ class Traversal:
         origin, edge, middle = out_edges.origin, out_edges.edge, out_edges.target
         fits_kinds = np.where(graph.target[edge] == origin, forward[edge], backward[edge])
         first, second, beyond, fit_two = self._two_steps(
-            child, joint, out_edges, one_suffices=bool(fits_kinds.any())
+            child, relation_fit, out_edges, one_suffices=bool(fits_kinds.any())
         )
         best = max(best, float(fit_two.max()) if len(fit_two) else -math.inf)
         if not math.isfinite(best):  # no edge connects such kinds
-            best = float(joint.fit[edge].max(initial=-1.0))
-        fall = self._fall_for(best) * (2.0 if joint.loose else 1.0)
-        weight_one = np.minimum(np.exp((joint.fit[edge] - best) / fall), 1.0)
+            best = float(relation_fit.fit[edge].max(initial=-1.0))
+        fall = self._fall_for(best) * (2.0 if relation_fit.loose else 1.0)
+        weight_one = np.minimum(np.exp((relation_fit.fit[edge] - best) / fall), 1.0)
         weight_one = np.where(fits_kinds, np.maximum(weight_one, KINDS_WEIGHT), weight_one)
         weight_two = np.minimum(np.exp((fit_two - best) / fall), 1.0)
         value = np.concatenate(
@@ -185,7 +185,7 @@ class Traversal:
             second=np.concatenate([none, second]),
             value=value.astype(np.float32),
         )
-        return self._best_moves(child, moves, joint.times), best
+        return self._best_moves(child, moves, relation_fit.times), best
 
     def _followed_nodes(self, state: TermScores) -> Ints:
         """The nodes that are followed: the best ones."""
@@ -200,7 +200,7 @@ class Traversal:
         return _OutEdges(nodes[position], graph.half_edge[half], graph.half_target[half])
 
     def _usable_half_edges(self, nodes: Ints) -> tuple[Places, Places]:
-        """The half edges of these nodes to usable ones, as `StepGraph.half_edges` returns them."""
+        """The half edges of these nodes to usable ones, as `ArrayGraph.half_edges` returns them."""
         position, half = self._graph.half_edges(nodes)
         is_usable = self._usable[self._graph.half_target[half]]
         return position[is_usable], half[is_usable]
@@ -212,15 +212,15 @@ class Traversal:
     def _two_steps(
         self,
         child: TermScores,
-        joint: RelationFit,
+        relation_fit: RelationFit,
         out_edges: _OutEdges,
         *,
         one_suffices: bool,
     ) -> tuple[Places, Ints, Ints, Floats32]:
         """Position of the first edge, second edge, node beyond and fit of moves over two edges."""
-        graph, fit = self._graph, joint.fit
+        graph, fit = self._graph, relation_fit.fit
         origin, edge, middle = out_edges.origin, out_edges.edge, out_edges.target
-        parents = joint.parent_kinds[graph.kind_of]
+        parents = relation_fit.parent_kinds[graph.kind_of]
         starts = np.flatnonzero((child.score[origin] > MIN_TWO_STEP_SCORE) & ~graph.is_date[middle])
         if len(starts) > _MAX_FIRST_EDGES:
             starts = starts[np.argsort(-fit[edge[starts]], kind="stable")[:_MAX_FIRST_EDGES]]
@@ -232,12 +232,12 @@ class Traversal:
         fit_first, fit_second = fit[edge[first]], fit[second]
         better, worse = np.maximum(fit_first, fit_second), np.minimum(fit_first, fit_second)
         fit_two = BETTER_EDGE * better + WORSE_EDGE * worse
-        fit_two += MIDDLE_KIND * joint.middle_fit[graph.kind_of[middle[first]]]
-        fit_two -= TWO_STEPS_LOOSE if joint.loose or one_suffices else TWO_STEPS
+        fit_two += MIDDLE_KIND * relation_fit.middle_fit[graph.kind_of[middle[first]]]
+        fit_two -= TWO_STEPS_LOOSE if relation_fit.loose or one_suffices else TWO_STEPS
         return first, second, beyond, fit_two.astype(np.float32)
 
     def _best_moves(self, child: TermScores, moves: _Moves, times: Span | None) -> TermScores:
-        """The best move to every node, without moves to a node that the chain contains."""
+        """The best move to every node, without moves to a node that the path contains."""
         best_moves = self.empty()
         value = moves.value if times is None else moves.value * self._in_time(moves, times)
         places = np.flatnonzero(value >= _LEAST_VALUE)
@@ -262,7 +262,7 @@ class Traversal:
         return best_moves
 
     def _visited(self, state: TermScores, node: int) -> frozenset[int]:
-        """The nodes of a node's chain and the node itself."""
+        """The nodes of a node's path and the node itself."""
         edges = list(state.steps.get(node, ()))
         graph = self._graph
         return frozenset((node, *graph.source[edges].tolist(), *graph.target[edges].tolist()))

@@ -182,11 +182,7 @@ class QuestionTime:
                 hit.memory.id
                 for place, hit in enumerate(hits)
                 if any(_is_in_any(longer, day) for day in hit.memory.days)
-                or any(
-                    span.has(named.first) and span.has(named.last)
-                    for named in named_spans(place)
-                    for span in spans
-                )
+                or any(_contains(span, named) for named in named_spans(place) for span in spans)
             }
             if inside_ids:
                 return spans, inside_ids
@@ -335,6 +331,10 @@ def _in_utc_and_local(day: date, time_of_day: time) -> tuple[datetime, datetime]
 def says_its_day(memory: Memory) -> bool:
     """Whether a note itself says its day, rather than when its file was saved."""
     return memory.date is not None or memory.created_at.time() == time.min
+
+
+def _contains(span: Span, other: Span) -> bool:
+    return span.has(other.first) and span.has(other.last)
 
 
 def _is_in_any(spans: Iterable[Span], day: date) -> bool:

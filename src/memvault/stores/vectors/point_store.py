@@ -317,12 +317,10 @@ class PointVectorStore(ABC):
         Args:
             replaceable: ids of points that these chunks may replace.
         """
-        ids = [
-            chunk_id(note, embedded.chunk.size, embedded.chunk.ordinal)
-            for memory, chunks in notes
-            for note in (UUID(memory.id),)
-            for embedded in chunks
-        ]
+        ids: list[int] = []
+        for memory, chunks in notes:
+            note = UUID(memory.id)
+            ids += [chunk_id(note, row.chunk.size, row.chunk.ordinal) for row in chunks]
         used_ids = self._used_ids(ids, replaceable)
         for index in range(len(ids)):
             while ids[index] in used_ids:

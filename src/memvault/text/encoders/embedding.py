@@ -288,16 +288,21 @@ class Embedder:
             ]
             if self._common is not None:
                 pooled = list(without(np.stack(pooled), self._common.document))
-            signs = [
-                b"".join(
-                    self._signs.packed(window, projected, 0 if part else prompt_tokens)
-                    for part, (window, projected) in enumerate(
-                        zip(windows[index], tokens, strict=False)
-                    )
-                )
-                for index in group
-            ]
+            signs = [self._packed_signs(windows[index], tokens, prompt_tokens) for index in group]
             yield [texts[index] for index in group], pooled, signs
+
+    def _packed_signs(
+        self,
+        windows: Sequence[Window],
+        tokens: Iterator[npt.NDArray[np.float32]],
+        prompt_tokens: int,
+    ) -> bytes:
+        """The signs of the tokens of a text; takes those of its windows from ``tokens``, which is
+        empty for a model that gives none."""
+        packed: list[bytes] = []
+        for window, projected in zip(windows, tokens, strict=False):
+            packed.append(self._signs.packed(window, projected, 0 if packed else prompt_tokens))
+        return b"".join(packed)
 
 
 def pool(vectors: Sequence[Vector], weights: Sequence[float]) -> Vector:

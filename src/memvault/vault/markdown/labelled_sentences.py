@@ -125,24 +125,32 @@ def _ends_sentence(
     if stop != ".":
         return not following.islower()
     preceding = text[max(sentence_start, match.start() - _WORD_WINDOW) : match.start()]
-    word = preceding.rpartition(" ")[2]
-    if not word.isalnum():
-        match_of_word = _LAST_WORD.search(preceding)
-        word = match_of_word[0] if match_of_word else ""
+    word = _last_word(preceding)
     if word.isdigit() or _DAY.fullmatch(word):
         if not text[sentence_start : match.start() - len(word)].strip("-*+ \t\n"):
             return False  # "1. First" is a list number, "12.12. Concert" a day
         is_ordinal = _BEFORE_ORDINAL.search(preceding[: -len(word)].rstrip())
         if len(word) <= 3 and (is_ordinal or _GERMAN_MONTH.match(text, match.end())):
             return False
-    folded = word.casefold()
-    if folded in abbreviations.anywhere or (
-        folded in abbreviations.before_numbers and following.isdigit()
-    ):
+    if _is_abbreviation(word, following, abbreviations):
         return False
     if _LETTERS.fullmatch(word) and not is_quoted and (word.isupper() or "." in word):
         return False
     return not following.islower() or (len(word) >= 4 and word.islower())
+
+
+def _last_word(text: str) -> str:
+    word = text.rpartition(" ")[2]
+    if word.isalnum():  # as most are, which is quicker than the pattern
+        return word
+    match = _LAST_WORD.search(text)
+    return match[0] if match else ""
+
+
+def _is_abbreviation(word: str, following: str, abbreviations: _Abbreviations) -> bool:
+    folded = word.casefold()
+    is_before_number = folded in abbreviations.before_numbers and following.isdigit()
+    return folded in abbreviations.anywhere or is_before_number
 
 
 MAX_LABEL_CHARS = 40

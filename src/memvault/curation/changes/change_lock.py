@@ -1,4 +1,4 @@
-"""The lock under which a vault is changed."""
+"""The lock under which one change, of any number of files, is made at a time."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LOCK_SECONDS = 60.0  # that a change waits for another process
 
 
 class ChangeLock:
-    """Lets one thread of one process at a time change a vault. A thread may take it again.
+    """Lets one thread of one process at a time make a change. A thread may take it again.
 
     Attributes:
         threads: the lock among the threads of this process only.

@@ -1,5 +1,5 @@
-"""The graph of steps: nodes and edges of a vault as arrays, with the masked sentences of edges; and
-how well they state a phrase of the question, in words and in meaning."""
+"""The nodes and edges of a vault as arrays, with the templates of edges; and how well these state a
+phrase of the question, in words and in meaning."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ Flags = npt.NDArray[np.bool_]
 Places = npt.NDArray[np.int64]
 NO_DAY = 0
 NO_KIND = 0  # number of the kind of notes that have none
-# The fit of a step is its cosine to the phrase plus SHARED.
-SHARED = 0.25  # added if a step has all word stems of the phrase; less for a part of them
+# The fit of a template is its cosine to the phrase plus SHARED.
+SHARED = 0.25  # added if a template has all word stems of the phrase; less for a part of them
 LOCAL_SHARE = 0.6  # of the words around the target in an edge's fit; the rest is the sentence's
 
 
 @dataclass(frozen=True, slots=True)
-class StepGraph:
+class ArrayGraph:
     """The nodes and edges of a vault at one moment; shared by threads and never changed.
 
-    Nodes, edges, kinds, projects and step texts are numbered. Arrays of nodes are (n_nodes,), of
+    Nodes, edges, kinds, projects and texts are numbered. Arrays of nodes are (n_nodes,), of
     edges (n_edges,). The half edges list every edge twice, once for each end, ordered by that end:
     those of node ``n`` are ``half_start[n]`` to ``half_start[n + 1]``.
     """
@@ -45,7 +45,7 @@ class StepGraph:
     is_date: Flags  # days and years without a note: nodes of one date are not related by it
     entities_of_name: dict[str, tuple[int, ...]]  # nodes without a note, by the key of their name
 
-    texts: Sequence[str]  # of steps and titles
+    texts: Sequence[str]  # templates of edges, and titles
     vectors: Floats32  # of the texts, (n_texts, dim), normalised
     postings: dict[str, array[int]]  # texts by the stems of their words
 
@@ -62,8 +62,7 @@ class StepGraph:
     half_target: Ints  # the node at its other end
 
     def are_relations(self, steps: Sequence[int]) -> bool:
-        """Whether a chain has edges, by their numbers, and all of them are relations of the
-        vault."""
+        """Whether a path has edges, by their numbers, and all are relations of the vault."""
         return bool(steps) and bool(self.repeated[list(steps)].all())
 
     def half_edges(self, nodes: Ints, limit: int | None = None) -> tuple[Places, Places]:
@@ -89,13 +88,13 @@ class StepGraph:
 
 
 class PhraseFit:
-    """Compares the phrases of one question with all steps.
+    """Compares the phrases of one question with the templates of all edges.
 
     Args:
-        similar: by wording of a phrase, its similarity to every step text, (n_texts,).
+        similar: by wording of a phrase, its similarity to every text, (n_texts,).
     """
 
-    def __init__(self, graph: StepGraph, similar: dict[str, Floats32]) -> None:
+    def __init__(self, graph: ArrayGraph, similar: dict[str, Floats32]) -> None:
         self._graph = graph
         self._similar = similar
         self._of_edges: dict[Phrase, Floats32] = {}
@@ -110,7 +109,7 @@ class PhraseFit:
         return self._of_edges[phrase]
 
     def _of_texts(self, phrase: Phrase) -> Floats32:
-        """How well each step text states a phrase, (n_texts,).
+        """How well each text states a phrase, (n_texts,).
 
         Half counts the most similar wording of the phrase, half the mean of all; shared word stems
         add to both.
