@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from indexer.catalogue import FORMAT, Catalogue
+from indexer.catalogue import FORMAT, Catalogue, NoteRecord
 from memvault.model.priority import make_way
 from memvault.stores.open import Stores
 from memvault.vault.files import Vault
@@ -15,9 +15,17 @@ from memvault.vault.walk import NoteStat
 
 @dataclass(frozen=True, slots=True)
 class ScanDifference:
-    """Notes that differ from their records, paths of deleted notes, and the number on disk."""
+    """How the notes on disk differ from their records.
+
+    Attributes:
+        changed: notes that a scan would index.
+        outdated: those of them that are as they were indexed, but by an earlier memvault.
+        deleted: paths of deleted notes.
+        on_disk: number of notes.
+    """
 
     changed: dict[str, NoteStat]
+    outdated: set[str]
     deleted: set[str]
     on_disk: int
 
@@ -55,15 +63,19 @@ class Comparison:
         Raises:
             VaultMissing: the vault's folder does not exist.
         """
-        on_disk, changed = set[str](), dict[str, NoteStat]()
+        on_disk, changed, outdated = set[str](), dict[str, NoteStat](), set[str]()
         for stat in self.vault.walk():
             make_way()
             on_disk.add(stat.path)
-            if self._differs(stat):
+            record = self.catalogue.record(stat.path)
+            if record is None or not self._is_as_recorded(stat, record):
                 changed[stat.path] = stat
+            elif record.format != FORMAT:
+                changed[stat.path] = stat
+                outdated.add(stat.path)
         recorded = self.catalogue.paths().union(also)
         deleted = {path for path in recorded - on_disk if not self._may_be_unreadable(path)}
-        return ScanDifference(changed, deleted, len(on_disk))
+        return ScanDifference(changed, outdated, deleted, len(on_disk))
 
     def restamped(self) -> set[str]:
         """The notes whose provenance the journal has changed since they were indexed.
@@ -81,9 +93,10 @@ class Comparison:
     def is_current(self, path: str) -> bool:
         """Whether the note's record agrees with the disk, also if neither exists."""
         stat = self.vault.stat(path) if self.vault.is_note(path) else None
-        if stat is None:
-            return self.catalogue.record(path) is None
-        return not self._differs(stat)
+        record = self.catalogue.record(path)
+        if stat is None or record is None:
+            return stat is None and record is None
+        return record.format == FORMAT and self._is_as_recorded(stat, record)
 
     def has_lost_an_index(self) -> bool:
         """Whether a server lost its data: a store is empty although notes were indexed, or lacks
@@ -115,12 +128,12 @@ class Comparison:
         state = (stat.size, stat.mtime_ns, FORMAT)
         return record is not None and (record.size, record.mtime_ns, record.format) == state
 
-    def _differs(self, stat: NoteStat) -> bool:
-        record = self.catalogue.record(stat.path)
-        if record is None or not self.is_same_file(stat):
-            return True
+    def _is_as_recorded(self, stat: NoteStat, record: NoteRecord) -> bool:
+        """Whether the note has the same file and authors as when it was indexed."""
+        if (record.size, record.mtime_ns) != (stat.size, stat.mtime_ns):
+            return False
         stamp = record.memory.provenance.stamp
-        return self.vault.stamp(stat.path, record.claimed_id or "") != stamp
+        return self.vault.stamp(stat.path, record.claimed_id or "") == stamp
 
     def _may_be_unreadable(self, path: str) -> bool:
         """Whether the note is in a folder that the last walk could not read."""

@@ -83,6 +83,7 @@ class Indexer:
         # Called between two steps of background work, so that questions go first.
         self.let_pass: Callable[[], None] = lambda: None
         self.lacks_space = False  # a change is not indexed, because the disk is full
+        self.updating = False  # only notes that an earlier memvault indexed are left to index
         self._unread: dict[str, str] = {}  # by path: why a changed note could not be read
         self.last_scan: tuple[datetime, ScanReport] | None = None
         self.progress: Progress | None = None  # while more than a few notes are indexed
@@ -142,13 +143,20 @@ class Indexer:
                 for path, stat in differing.changed.items()
                 if is_first or path not in self._due or self._due.stat(path, stat) != stat
             }
+        outdated = differing.outdated.intersection(changed) - forced if is_first else set()
         result = self._apply(
-            changed | (forced - differing.deleted),
+            (changed - outdated) | (forced - differing.deleted),
             differing.deleted,
             report,
             forced=forced,
             relink=relink,
         )
+        if outdated:  # meanwhile they are found as the earlier memvault indexed them
+            self.updating = True
+            try:
+                result.add(self._apply(outdated, (), report))
+            finally:
+                self.updating = False
         with self._lock:
             self._graphs.recheck_suppressed()
             self._graphs.update_suppressed()

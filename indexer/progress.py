@@ -41,6 +41,14 @@ class ScanReport:
     unchanged: int = 0
     problems: dict[str, str] = field(default_factory=dict)  # by path: why it was not read
 
+    def add(self, other: ScanReport) -> None:
+        """Count what another batch of changes did, too."""
+        self.indexed += other.indexed
+        self.relinked += other.relinked
+        self.unfinished |= other.unfinished
+        self.removed += other.removed
+        self.problems |= other.problems
+
 
 class IndexCounters:
     """Counts indexed notes and the time spent. Thread-safe.

@@ -20,7 +20,7 @@ from pathlib import Path
 from websockets.exceptions import WebSocketException
 from websockets.sync.client import ClientConnection, connect
 
-from memvault import __version__
+from mcp_server.engine.installed import installed_version
 from memvault.config.paths import StateFolder
 from memvault.model.errors import EngineUnavailable
 from memvault.model.json_text import json_value
@@ -120,8 +120,8 @@ class Launcher:
     def connect(self) -> ClientConnection:
         """An open websocket to ``/bridge`` of the running engine, or of one started now.
 
-        Concurrent calls start only one engine. An engine of an older memvault is stopped and
-        replaced; a newer one is used.
+        Concurrent calls start only one engine. An engine of an older memvault, or of an earlier
+        build of this one, is stopped and replaced; a newer one is used.
 
         Raises:
             EngineUnavailable: the engine died while starting (with the end of its log), or did
@@ -279,11 +279,12 @@ def ask(address: EngineAddress, method: str, path: str) -> bytes:
 
 
 def _is_older(version: str) -> bool:
-    return _release(version) < _release(__version__)
+    return _numbers(version) < _numbers(installed_version())
 
 
-def _release(version: str) -> list[int]:
-    return [int(number) for number in re.findall(r"\d+", version)[:3]]
+def _numbers(version: str) -> list[int]:
+    """Those of the release, then of the build, which engines before builds were named lack."""
+    return [int(number) for number in re.findall(r"\d+", version)]
 
 
 def _detached(

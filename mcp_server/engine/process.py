@@ -18,6 +18,7 @@ from fastmcp import FastMCP
 from filelock import FileLock, Timeout
 
 from mcp_server.app import engine_app
+from mcp_server.engine.installed import installed_version
 from mcp_server.engine.launcher import (
     EngineAddress,
     is_lost,
@@ -35,7 +36,6 @@ from mcp_server.security.access_policy import (
 )
 from mcp_server.security.client_registry import ClientRegistry
 from mcp_server.security.oauth import ApprovalProvider
-from memvault import __version__
 from memvault.config.paths import StateFolder
 from memvault.config.settings import EngineSettings
 from memvault.model.errors import EngineUnavailable, InvalidParams, MemvaultError
@@ -139,7 +139,7 @@ def _new_address(settings: EngineSettings, listener: socket.socket) -> EngineAdd
         host=_reachable(settings.host),
         port=listener.getsockname()[1],
         token=secrets.token_urlsafe(32),
-        version=__version__,
+        version=installed_version(),
         started=time.time(),
     )
 
@@ -214,7 +214,7 @@ def _serve(
 ) -> None:
     def ready() -> None:
         write_address(state, address)
-        _log.info("engine %s listens on %s", __version__, address.netloc)
+        _log.info("engine %s listens on %s", address.version, address.netloc)
         if on_ready is not None:
             on_ready(address)
 

@@ -170,12 +170,18 @@ class Startup:
                 )
             if container.live.indexer.lacks_space:
                 return _DISK_FULL
-        if not self.indexing:
+        is_updating = self._opened.done() and self.now().live.indexer.updating
+        if not (self.indexing or is_updating):
             return None
         indexing = self.now().status()["indexing"] or {}
         done, total = indexing.get("done", 0), indexing.get("total", 0)
         if not total:
             return "Indexing is starting; results may be incomplete."
+        if is_updating:
+            return (
+                f"memvault was updated and indexes the notes again ({done:,} of {total:,}); until "
+                "then, results may be incomplete."
+            )
         return f"Indexing is running ({done:,} of {total:,} notes); results may be incomplete."
 
     def health(self) -> dict[str, Any]:

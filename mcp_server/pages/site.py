@@ -25,13 +25,13 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from mcp_server.engine.installed import installed_version
 from mcp_server.engine.startup import Startup
 from mcp_server.middleware.origin_marks import claimant
 from mcp_server.pages.forms import Form, FormToken, back_to
 from mcp_server.pages.seen_notes import check_unchanged
 from mcp_server.pages.shown_changes import last_of_person
 from mcp_server.tools.toolbox import Toolbox
-from memvault import __version__
 from memvault.model.errors import InvalidParams, MemvaultError, NoteNotFound, StoreUnavailable
 from memvault.model.unicode_forms import without_invisible
 
@@ -165,7 +165,7 @@ class Site:
         """The data that every page shows around its content."""
         path = request.url.path
         here = path + (f"?{request.url.query}" if request.url.query else "")
-        frame = {"path": path, "here": here, "version": __version__}
+        frame = {"path": path, "here": here, "version": installed_version()}
         try:
             container = self.container
         except MemvaultError:

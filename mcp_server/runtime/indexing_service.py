@@ -116,12 +116,12 @@ class IndexingService:
     @property
     def has_caught_up(self) -> bool:
         """Whether changes made while no engine ran are indexed, here or in the process that
-        indexes.
+        indexes. Notes that an earlier memvault indexed may still have to be indexed again.
 
         Models and caches that improve answers may still be loading, except after the first scan of
         empty indexes.
         """
-        return self._has_caught_up
+        return self._has_caught_up or self._live.indexer.updating
 
     def index_written(self, paths: Collection[str]) -> None:
         """Index notes that were just written; later, if a store is unreachable or full now."""

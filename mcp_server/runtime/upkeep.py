@@ -21,6 +21,7 @@ from memvault.consolidation.upkeep import (
     packs_to_drop,
 )
 from memvault.model.errors import MemvaultError
+from memvault.text.encoders.model_files import remove_old_exports
 from memvault.vault.version_store import VersionStore
 
 if TYPE_CHECKING:
@@ -100,6 +101,7 @@ class Upkeep:
             "old versions": self._old_versions,
             "cached embeddings": self._cached_embeddings,
             "old log files": self._old_logs,
+            "search models prepared by earlier versions": self._old_exports,
             "kilobytes by compressing the journals": self._journals,
         }
         removed: Counter[str] = Counter()
@@ -172,6 +174,9 @@ class Upkeep:
             with suppress(OSError):  # tried again at the next upkeep
                 previous.unlink()
                 yield 1
+
+    def _old_exports(self) -> Iterator[int]:
+        yield remove_old_exports()
 
     def _journals(self) -> Iterator[int]:
         """Compress journals without loss, once they are so old that other devices have them."""

@@ -22,7 +22,9 @@ import pytest
 from fastmcp import Client
 from fastmcp.client.transports import StdioTransport
 
+from mcp_server.engine.installed import installed_version, newest_file
 from mcp_server.engine.launcher import read_address
+from memvault import __version__
 from memvault.config.paths import StateFolder
 from tests.integration.forked_engine import engine_forks, exit_code, start_logged
 from tests.integration.tiny_engine import command, environment, serve_as
@@ -293,24 +295,29 @@ def test_a_bridge_may_ask_for_all_tools(shared_state: Path) -> None:
     ]
 
 
-def test_an_engine_of_an_older_version_is_replaced_and_one_of_a_newer_is_not(state: Path) -> None:
-    forks, folder = engine_forks(), StateFolder(state)
+def engine_of_version(version: str, state: Path) -> BaseProcess:
+    folder = StateFolder(state)
+    process = start_logged(engine_forks(), folder, serve_as, version, folder)
+    until(lambda: (own := read_address(folder)) and own.version == version)
+    return process
 
-    def engine_of_version(version: str) -> BaseProcess:
-        process = start_logged(forks, folder, serve_as, version, folder)
-        until(lambda: (own := read_address(folder)) and own.version == version)
-        return process
 
-    older = engine_of_version("0.0.9")
+@pytest.mark.parametrize(
+    "version", ["0.0.9", __version__, f"{__version__}+20260101.000000"],
+    ids=["an older release", "a build without a name", "an earlier build"],
+)  # fmt: skip
+def test_an_engine_of_an_older_version_is_replaced(state: Path, version: str) -> None:
+    older = engine_of_version(version, state)
     raw = RawBridge(state)
     raw.shake_hands()
     assert raw.who(1) != older.pid
     assert exit_code(older) == 0
     assert raw.close() == 0
 
-    end_the_engine(state)
-    until(lambda: read_address(folder) is None)
-    newer = engine_of_version("99.1.0")
+
+@pytest.mark.parametrize("version", ["99.1.0", f"{__version__}+99990101.000000"])
+def test_an_engine_of_a_newer_version_is_used(state: Path, version: str) -> None:
+    newer = engine_of_version(version, state)
     raw = RawBridge(state)
     raw.shake_hands()
     assert raw.who(1) == newer.pid
@@ -427,3 +434,13 @@ def test_the_bridge_and_the_command_line_load_no_heavy_module(module: str) -> No
         [sys.executable, "-c", script], env=environment(), capture_output=True, check=False
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_a_build_is_named_by_its_newest_file_without_bytecode(tmp_path: Path) -> None:
+    assert re.fullmatch(re.escape(__version__) + r"\+\d{8}\.\d{6}", installed_version())
+    for number, path in enumerate(["a.py", "pages/style.css", "pages/__pycache__/a.pyc"]):
+        file = tmp_path / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
+        os.utime(file, (0, 1000 + number))
+    assert newest_file(tmp_path) == 1001

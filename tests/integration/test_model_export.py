@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
@@ -21,7 +23,7 @@ from memvault.model.search import FoundBy
 from memvault.text.encoders import export
 from memvault.text.encoders.embedding import Embedder, open_model
 from memvault.text.encoders.export import exported_model
-from memvault.text.encoders.model_files import family_prefixes
+from memvault.text.encoders.model_files import family_prefixes, remove_old_exports
 from memvault.text.encoders.openvino_model import OpenVinoModel
 from memvault.verification.immunity import Immunity
 from tests.integration.test_multihop import BOATYARD
@@ -94,6 +96,34 @@ def test_any_model_is_exported_once_by_processes_that_start_together(
     assert {file.name for file in found[0].iterdir()} >= {"model.xml", "meta.json"}
     assert not list(model_cache().glob("exporting-*"))
     assert_agrees(as_it_is(folder / "model", "openvino"), folder)
+
+
+def test_exports_of_earlier_formats_are_removed_a_month_after_the_first_of_this_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMVAULT_CACHE", str(tmp_path))
+    current = export.exported_folder("all-MiniLM-L6-v2").name
+    earlier = {"all-MiniLM-L6-v2-0.1.0-v2", "intfloat--e5-base-v2-v3"}
+    later, unfinished = "all-MiniLM-L6-v2-0.1.0-v99", "exporting-abc"
+    for name in [current, *earlier, later, unfinished]:
+        (model_cache() / name).mkdir(parents=True)
+        (model_cache() / name / "model.xml").write_text("<net/>")
+        (model_cache() / f"{name}.lock").touch()
+
+    def left() -> set[str]:
+        return {path.name for path in model_cache().iterdir() if path.is_dir()}
+
+    month_ago = time.time() - 31 * 24 * 3600
+    os.utime(model_cache() / "intfloat--e5-base-v2-v3", (month_ago, month_ago))
+    assert remove_old_exports() == 0 and left() == {current, *earlier, later, unfinished}
+    os.utime(model_cache() / unfinished, (month_ago, month_ago))
+    assert remove_old_exports() == 1 and left() == {current, *earlier, later}
+    os.utime(model_cache() / current, (month_ago, month_ago))
+    assert remove_old_exports() == 2 and left() == {current, later}
+    assert {path.name for path in model_cache().glob("*.lock")} == {
+        f"{current}.lock",
+        f"{later}.lock",
+    }
 
 
 def test_a_large_table_of_tokens_is_stored_at_8_bits(

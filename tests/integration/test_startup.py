@@ -18,7 +18,9 @@ import pytest
 from fastmcp import Client
 from starlette.testclient import TestClient
 
-from indexer.progress import Progress
+from indexer import batches, change_set, comparison
+from indexer.catalogue import FORMAT
+from indexer.progress import Progress, Report, ScanReport
 from mcp_server.app import engine_app
 from mcp_server.engine.client import EngineClient, connect_to_engine
 from mcp_server.engine.launcher import Launcher, ask, read_address
@@ -531,3 +533,64 @@ def test_a_replaced_index_keeps_its_files_until_its_questions_are_answered(
         until(lambda: not first.exists())
         assert second.folder.is_dir()
         assert len(second.searcher.find("Cape 3", 3)) == 3
+
+
+# -- after an update --------------------------------------------------------------------------
+
+
+def index_as_earlier_memvault(vault: Path, settings: Settings, state: StateFolder) -> None:
+    """Index a vault, with records in an earlier format."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (batches, change_set, comparison):
+            patch.setattr(module, "FORMAT", FORMAT - 1)
+        with opened(vault, settings, state) as container:
+            container.start(watch=False)
+            container.indexing.settle()
+
+
+def test_an_update_delays_no_question_and_what_the_person_changed_comes_first(
+    vault_folder: Path, settings: Settings, state: StateFolder, write: Write
+) -> None:
+    fill(write, 70, lines=1)
+    write("Lamp.md", "# Lamp\n\nThe lamp is lit at dusk.\n")
+    index_as_earlier_memvault(vault_folder, settings, state)
+    write("Plums.md", "The plums ripen in August.\n")
+    write("Lamp.md", "# Lamp\n\nThe lamp is lit at dawn.\n")
+    goes_on = threading.Event()
+
+    def slow(progress: Progress) -> None:
+        if progress.stage == "indexing" and progress.total > 10:
+            assert goes_on.wait(PATIENCE_SECONDS)
+
+    class Slow(Container):
+        def start(self, *, watch: bool = True, report: Report = slow) -> ScanReport:
+            return super().start(watch=watch, report=report)
+
+    startup = Startup(lambda tell: Slow(vault_folder, settings, state, tell))
+    startup.start(lambda _: None)
+    server = build_server(startup)
+
+    def asked(query: str) -> dict[str, Any]:
+        return call(server, "recall_memory", query=query).structured_content
+
+    try:
+        answer = asked("When do the plums ripen?")
+        assert answer["nodes"][0]["path"] == "Plums.md"
+        assert "memvault was updated" in answer["notice"] and "of 70" in answer["notice"]
+        assert "dawn" in asked("When is the lamp lit?")["nodes"][0]["content"]
+        lighthouse = asked("What number has the colour of Cape 6900?")
+        assert any(node["path"].startswith("notes/Cape") for node in lighthouse["nodes"])
+        text, why = "The shed key hangs by the door.", "the person said so"
+        stored = call(server, "store_memory", content=text, rationale=why).structured_content
+        assert asked("Where does the shed key hang?")["nodes"][0]["path"] == stored["path"]
+        assert startup.status()["indexing"]["total"] == 70
+        goes_on.set()
+        container = startup.now()
+        until(lambda: not container.live.indexer.updating and container.indexing.is_settled)
+        container.indexing.settle()
+        assert {record.format for record in container.live.catalogue.records()} == {FORMAT}
+        assert asked("When do the plums ripen?").get("notice") is None
+        assert container.indexing.doctor() == []
+    finally:
+        goes_on.set()
+        startup.close()

@@ -134,7 +134,7 @@ def serve_as(version: str, state: StateFolder) -> None:
     """The engine of another version of memvault."""
     from mcp_server.engine import process
 
-    process.__version__ = version
+    process.installed_version = lambda: version
     serve(state, None)
 
 

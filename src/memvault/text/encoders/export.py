@@ -28,7 +28,12 @@ from openvino import opset13 as op
 
 from memvault.model.errors import ModelUnavailable
 from memvault.text.encoders.bert_network import BERT_FILES, BertFiles, network
-from memvault.text.encoders.model_files import ModelMeta, exported_folder, model_source
+from memvault.text.encoders.model_files import (
+    SCRATCH,
+    ModelMeta,
+    exported_folder,
+    model_source,
+)
 from memvault.text.encoders.openvino_model import OpenVinoModel
 
 _MIN_COSINE = 0.999  # minimum cosine of an export to the original model
@@ -74,7 +79,7 @@ def export(model: str, folder: Path) -> None:
     with FileLock(f"{folder}.lock"):
         if folder.is_dir():
             return
-        scratch = Path(tempfile.mkdtemp(dir=folder.parent, prefix="exporting-"))
+        scratch = Path(tempfile.mkdtemp(dir=folder.parent, prefix=SCRATCH))
         try:
             exact, small = scratch / "exact", scratch / "small"
             files = BertFiles.of(_files_of(model))

@@ -6,6 +6,8 @@ import hashlib
 import importlib.util
 import json
 import re
+import shutil
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +30,9 @@ Window = Sequence[int]  # what a model reads at once: token ids, special ones in
 Floats = npt.NDArray[np.float32]
 _DOCUMENT_PROMPTS = ("document", "passage", "corpus")
 _FORMAT = 4  # of the exported folder; a new number invalidates old exports
+_EXPORT = re.compile(r"-v(\d+)$")  # the end of an exported folder's name
+_KEPT_SECONDS = 30 * 24 * 3600.0
+SCRATCH = "exporting-"  # the beginning of the name of a folder with an unfinished export
 
 # Prefixes that families of models were trained with, for those whose files do not name them:
 # in front of queries, and in front of documents.
@@ -147,6 +152,29 @@ def is_exported(model: str) -> bool:
 
 def exported_folder(model: str) -> Path:
     return model_cache() / f"{model_id(model)}-v{_FORMAT}"
+
+
+def remove_old_exports() -> int:
+    """Remove the exports of earlier formats, and what killed exports left.
+
+    Engines of earlier memvaults may run on after an update, and read their exports. So these are
+    removed only when one of the current format is `_KEPT_SECONDS` old. Returns how many were
+    removed.
+    """
+    before = time.time() - _KEPT_SECONDS
+    folders = [path for path in model_cache().glob("*") if path.is_dir()]
+    formats = {path: int(found[1]) for path in folders if (found := _EXPORT.search(path.name))}
+    removed = [path for path in folders if path.name.startswith(SCRATCH) and _made(path) < before]
+    if any(_made(path) < before for path, number in formats.items() if number == _FORMAT):
+        removed += [path for path, number in formats.items() if number < _FORMAT]
+    for path in removed:
+        shutil.rmtree(path, ignore_errors=True)  # Windows keeps open files; the next run goes on
+        path.with_name(f"{path.name}.lock").unlink(missing_ok=True)
+    return sum(not path.exists() for path in removed)
+
+
+def _made(folder: Path) -> float:
+    return folder.stat().st_mtime
 
 
 def read_meta(folder: Path) -> ModelMeta:
