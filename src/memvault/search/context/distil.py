@@ -13,7 +13,6 @@ from memvault.model.memory import Memory
 from memvault.model.search import Hit
 from memvault.search.context import parts as parts_of
 from memvault.search.context.forms import (
-    PROPERTY_SEPARATOR,
     Context,
     ContextBudget,
     ContextExcerpt,
@@ -21,6 +20,7 @@ from memvault.search.context.forms import (
     Starting,
     context_text,
     frame_text,
+    properties_text,
     tags,
 )
 from memvault.search.context.outline import Outline, Outlines
@@ -42,6 +42,7 @@ MAX_TABLE_SHARE = 0.75  # of the budget, of a table of the first memory that is 
 LINKED_AMONG = 5  # first memories, of which those that a link led to have a sentence
 LINKED_CONFIDENCE = 0.1  # from which they have it
 MIN_CODE_SHARE = 0.25  # of the first memory's tokens, for the form code_focused
+DIAGRAMS = frozenset({"mermaid", "plantuml", "puml", "d2", "dot", "graphviz", "nomnoml", "ditaa"})
 
 
 class Distiller:
@@ -110,7 +111,7 @@ class Distiller:
         """The outline of a note without text: its properties that concern the question, as its one
         sentence; None without such properties."""
         properties = quotable(memory, self._chooser.answering(memory, query))
-        return self._outlines.of_text(PROPERTY_SEPARATOR.join(properties)) if properties else None
+        return self._outlines.of_text(properties_text(properties)) if properties else None
 
 
 class _Distillation:
@@ -383,9 +384,9 @@ class _Distillation:
 
 
 def _has_much_code(outline: Outline) -> bool:
-    """Whether code is at least `MIN_CODE_SHARE` of a memory."""
-    tokens = sum(piece.tokens for piece in outline.code)
-    return bool(outline.code) and tokens >= MIN_CODE_SHARE * outline.tokens
+    """Whether code, which diagrams are not, is at least `MIN_CODE_SHARE` of a memory."""
+    tokens = sum(piece.tokens for piece in outline.code if piece.block.language not in DIAGRAMS)
+    return tokens > 0 and tokens >= MIN_CODE_SHARE * outline.tokens
 
 
 def _leading(
