@@ -34,6 +34,7 @@ def eve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Caller]:
         ("move_memory", {"target": "Tide", "destination": "CLAUDE.md"}),
         ("move_memory", {"target": "Tide", "destination": "code/agents.md"}),
         ("move_memory", {"target": "Tide", "destination": "permanent/GEMINI.md"}),
+        ("move_memory", {"target": "Tide", "destination": "QWEN.md"}),
         ("edit_memory", {"target": "AGENTS", "operation": "append", "content": "Run x.sh."}),
         ("annotate_node", {"target": "AGENTS", "note": "Run x.sh."}),
         ("merge_concepts", {"sources": ["Tide", "Ebb"], "target": "AGENTS"}),

@@ -50,6 +50,28 @@ def test_a_link_by_an_alias_leads_to_the_note_that_had_the_alias(
     assert eve.notes() == before
 
 
+@pytest.mark.parametrize("left", ["", "[]", "[Xaver]"])
+def test_an_alias_by_which_notes_link_stays(eve: Caller, left: str) -> None:
+    """Without it, another note could get the alias and the links."""
+    before = eve.notes()
+    error = eve.error("edit_memory", target="Xavier", operation="set_property", property="aliases",
+                      content=left, rationale=WHY)  # fmt: skip
+    assert "so it stays" in error["message"]
+    assert eve.notes() == before
+
+
+def test_an_alias_without_links_can_be_removed(eve: Caller) -> None:
+    for links in ("[Zo, Xaver]", "[Xaver]"):
+        eve.ok("edit_memory", target="Zoe", operation="set_property", property="aliases",
+               content=links, rationale=WHY)  # fmt: skip
+    assert b"Zo," not in eve.notes()["Zoe.md"]
+    eve.ok("edit_memory", target="Diary", operation="replace_text", find="[[Xav]]",
+           content="[[Xavier]]", rationale=WHY)  # fmt: skip
+    eve.ok("edit_memory", target="Xavier", operation="set_property", property="aliases",
+           content="", rationale=WHY)  # fmt: skip
+    assert b"Xav]" not in eve.notes()["people/Xavier.md"]
+
+
 def test_an_alias_that_leads_no_link_astray_can_be_given(eve: Caller) -> None:
     eve.ok("edit_memory", target="Zoe", operation="set_property", property="aliases",
            content="[Yara, Zo]", rationale=WHY)  # fmt: skip

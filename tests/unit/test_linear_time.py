@@ -14,6 +14,7 @@ from memvault.curation.changes.history import History
 from memvault.curation.moved_paths import MovedPaths
 from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.editable_text import EditableText
+from memvault.curation.tasks.dream_tasks import _NO_PLACE, MAX_LINE_CHARS
 from memvault.curation.tasks.note_wording import Title, note_wording
 from memvault.model.change import SYSTEM, Change, ChangeKind, FileChange
 from memvault.model.errors import InvalidParams, NoteConflict
@@ -67,6 +68,20 @@ def test_a_note_of_open_commands_and_comments_is_read(mark: str) -> None:
         hidden_parts(text)
 
     assert seconds_of(read) < SECONDS
+
+
+@pytest.mark.parametrize("line", [f"kite{' ' * CHARS}end", f"((kite{'`' * CHARS}"])
+def test_a_paragraph_of_spaces_or_of_signs_of_code_is_read(line: str) -> None:
+    assert seconds_of(lambda: parse_note("Kite.md", f"It flies.\n{line}\n".encode())) < SECONDS
+
+
+def test_a_link_is_not_proposed_within_code_of_any_marks() -> None:
+    line = "``a ` Kite`` `Kite` Kite"
+    assert [line[slice(*span.span())] for span in _NO_PLACE.finditer(line)] == [
+        "``a ` Kite``",
+        "`Kite`",
+    ]
+    assert seconds_of(lambda: list(_NO_PLACE.finditer("`" * MAX_LINE_CHARS))) < SECONDS / 10
 
 
 def test_closing_marks_of_a_heading_are_no_part_of_it() -> None:

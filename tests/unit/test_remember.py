@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import base64
+import json
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
@@ -280,6 +281,7 @@ def test_a_draft_outside_its_limits_is_refused_in_the_documents_words(
         {"content": "x", "metadata": {"a\nb": 1}},
         {"content": "x", "metadata": {"a": float("nan")}},
         {"content": "x", "metadata": {"a": "x" * 20_000}},
+        {"content": "x", "metadata": json.loads('{"a":' * 65 + "1" + "}" * 65)},
         {"content": "x", "lifecycle": "forever"},
         {"content": "x", "modality": "smell"},
         {"content_base64": base64.b64encode(b"\xff\xff").decode()},

@@ -31,7 +31,8 @@ _COPY = re.compile(  # of Dropbox, Nextcloud and Obsidian Sync; of Seafile; of S
 _JOINERS = frozenset("\u200c\u200d")
 # Notes that AI agents at work in their folder obey, folded and without suffix.
 _AGENT_FILES = frozenset(
-    {"agents", "agents.override", "claude", "claude.local", "copilot-instructions", "gemini"}
+    {"agent", "agents", "agents.override", "claude", "claude.local", "copilot-instructions"}
+    | {"crush", "crush.local", "gemini", "qwen", "warp"}
 )
 
 

@@ -20,6 +20,7 @@ from memvault.model.memory import (
 )
 from memvault.text.secrets import without_secrets
 from memvault.vault.compose import storable_text
+from memvault.vault.frontmatter.read import is_deep
 
 Modality = Literal["text", "image", "audio", "video"]
 
@@ -240,6 +241,8 @@ class Draft(BaseModel):
             raise ValueError("metadata must be plain JSON") from error
         if len(text) > MAX_METADATA_CHARS:
             raise ValueError(f"metadata must be at most {MAX_METADATA_CHARS} characters as JSON")
+        if is_deep(text):  # JSON is YAML, too
+            raise ValueError("metadata is nested too deeply")
         return cast("dict[str, Any]", json_value(storable_text(text)))
 
 

@@ -54,19 +54,34 @@ class MergeIndex:
 
 
 def check_aliases(staging: Staging, path: str, index: MergeIndex) -> None:
-    """Raise InvalidParams if a note gets an alias by which notes link to another note, which also
-    has that alias: their links might then lead to this note."""
+    """Raise InvalidParams if links by an alias would lead to another note than before.
+
+    A note may not get an alias by which notes link to another note, which also has that alias, nor
+    lose one by which notes link to it: another note could then get it.
+    """
     old = index.memories.by_path(path)
-    known = {link_key(alias) for alias in (old.aliases if old is not None else ())}
-    for alias in parse_note(path, staging.read(path)).aliases:
-        for source in index.linking({link_key(alias)}) if link_key(alias) not in known else ():
-            leads_to = index.links.resolve(alias, source)
+    had = {link_key(alias): alias for alias in (old.aliases if old is not None else ())}
+    has = {link_key(alias): alias for alias in parse_note(path, staging.read(path)).aliases}
+    for alias in (has[key] for key in has.keys() - had.keys()):
+        for leads_to in _targets_of_links(alias, index):
             if leads_to not in (None, path) and link_key(leads_to) != link_key(alias):
                 raise InvalidParams(
                     f"Links to {leads_to} have its alias {alias!r}, so {path} cannot have it, too. "
                     "Nothing was changed. Use another alias, or ask the person to move this one.",
                     path=leads_to,
                 )
+    for alias in (had[key] for key in had.keys() - has.keys() - {link_key(path)}):
+        if path in _targets_of_links(alias, index):
+            raise InvalidParams(
+                f"Links to {path} have its alias {alias!r}, so it stays. Nothing was changed. "
+                "Change these links first, or ask the person to remove it.",
+                path=path,
+            )
+
+
+def _targets_of_links(name: str, index: MergeIndex) -> set[str | None]:
+    """The paths of the notes to which links with this name lead; None if one leads to no note."""
+    return {index.links.resolve(name, source) for source in index.linking({link_key(name)})}
 
 
 @dataclass(frozen=True, slots=True)

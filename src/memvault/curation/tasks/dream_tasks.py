@@ -23,7 +23,7 @@ _TYPES = {
 MAX_LINE_CHARS = 5_000  # of a line in which a link is proposed
 # Links, URLs, HTML tags and code, in which no link can be made.
 _NO_PLACE = re.compile(
-    r"\[\[.*?\]\]|\[[^\]]*\]\([^)]*\)|\w+://\S+|<[^>]*>|(?P<code>`+).*?(?P=code)"
+    r"\[\[.*?\]\]|\[[^\]]*\]\([^)]*\)|\w+://\S+|<[^>]*>|(?<!`)(?P<code>`++).*?(?<!`)(?P=code)(?!`)"
 )
 
 

@@ -28,7 +28,7 @@ _SPACES = re.compile(r"\s+")
 _MARKS = {  # of checkboxes: whether it is done; ! is one that matters
     " ": False, "/": False, "!": False, "x": True, "X": True,
 }  # fmt: skip
-_LINE_END = re.compile(r"[ \t]*(?:\n[ \t]*)+")
+_LINE_END = re.compile(r"(?<![ \t])[ \t]*(?:\n[ \t]*)+")
 _HTML_UNREAD = re.compile(
     r"<!--.*?(?:-->|\Z)|<(script|style|pre|textarea)\b.*?(?:</\1>|\Z)|<[^>]*(?:>|\Z)",
     re.DOTALL | re.IGNORECASE,

@@ -23,7 +23,7 @@ _PROPERTY = (
 )
 _SHOWING = "embed|video|youtube|vimeo|bilibili|tweet|twitter"
 _MARKS = re.compile(
-    r"(?P<code>(?P<ticks>`+)(?!`)[\s\S]*?(?<!`)(?P=ticks)(?!`))"
+    r"(?P<code>(?<!`)(?P<ticks>`++)[\s\S]*?(?<!`)(?P=ticks)(?!`))"
     r"|^[ \t]*:LOGBOOK:[ \t]*\n(?:[ \t]*CLOCK:.*\n)*[ \t]*:END:[ \t]*$"
     rf"|^[ \t]*(?:{_PROPERTY}|\#\+(?:BEGIN|END)_[A-Z]+(?:[ ].*)?)[ \t]*$"
     rf"|\(\({_ID}\)\)"
