@@ -125,8 +125,16 @@ class CurationTasks:
         return len(self._open_tasks())
 
     def kinds(self, ids: Collection[str] | None) -> frozenset[TaskType]:
-        """The kinds of open tasks about these memories; None for all."""
-        tasks = self._open_tasks()
+        """The kinds of open tasks about these memories; None for all.
+
+        Every answer asks, so this does not look for what other processes dismissed since the last
+        `tasks` or `pending`.
+        """
+        cached = self._open_cache
+        if cached is not None and cached.found is (self._tasks or ()):
+            tasks = cached.tasks
+        else:
+            tasks = self._open_tasks()
         if ids is None:
             return frozenset(task.task_type for task in tasks)
         if self._kinds_cache is None or self._kinds_cache[0] is not tasks:
@@ -139,7 +147,7 @@ class CurationTasks:
         return frozenset(kind for key in ids for kind in kinds.get(key, ()))
 
     def _open_tasks(self) -> tuple[CurationTask, ...]:
-        """The tasks that the person has not dismissed. Cached, since every answer counts them."""
+        """The tasks that the person has not dismissed."""
         found, cached = self._tasks or (), self._open_cache
         try:
             dismissed = self.dismissed.by_key()

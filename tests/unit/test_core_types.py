@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
+from memvault.model.distinct import distinct_by
 from memvault.model.errors import SerializationFailed, UnknownFormat
 from memvault.model.graph import INITIAL_LEARNING, EdgeLearning, EdgeOrigin, GraphEdge
 from memvault.model.memory import (
@@ -456,3 +457,13 @@ def memory(path: str = "permanent/A note.md", **fields: Any) -> Memory:
 )
 def test_a_notes_own_marks_name_its_domain(given_memory, domain):
     assert domain_of(given_memory) is domain
+
+
+@given(st.lists(st.text("aAbB", max_size=2)))
+def test_the_first_of_each_key_stays_in_its_place(texts: list[str]) -> None:
+    distinct = distinct_by(texts, str.casefold)
+    assert len({text.casefold() for text in distinct}) == len(distinct)
+    assert {text.casefold() for text in distinct} == {text.casefold() for text in texts}
+    first_places = [[text.casefold() for text in texts].index(text.casefold()) for text in distinct]
+    assert first_places == sorted(first_places)
+    assert distinct == [texts[place] for place in first_places]

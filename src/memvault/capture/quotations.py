@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from memvault.capture.extract import MASKED_WORDS
+from memvault.model.distinct import distinct_by
 from memvault.model.memory import Memory
 from memvault.model.note import LineRange
 from memvault.model.provenance import Origin
@@ -102,10 +103,7 @@ class Quotation:
 
 def distinct(quotations: Iterable[Quotation]) -> list[Quotation]:
     """The quotations without later ones of the same text."""
-    first: dict[str, Quotation] = {}
-    for quotation in quotations:
-        first.setdefault(quotation.normalised, quotation)
-    return list(first.values())
+    return distinct_by(quotations, lambda quotation: quotation.normalised)
 
 
 def by_origin(memory: Memory, text: str, lines: LineRange) -> list[tuple[str, Origin | None]]:

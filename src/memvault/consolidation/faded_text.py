@@ -16,6 +16,7 @@ from enum import StrEnum
 
 import numpy as np
 
+from memvault.model.distinct import distinct_by
 from memvault.model.memory import Memory
 from memvault.model.note import Embed, LinkStyle, ParsedNote, Sentence
 from memvault.search.modes import centrality, diverse
@@ -157,7 +158,7 @@ def _keys(original: Original, rarity: Rarity) -> Iterator[tuple[str, str]]:
     if memory.date is not None:
         yield "Date", memory.date.date().isoformat()
     speakers = _speakers(note)
-    people = _distinct([*speakers, *original.people])
+    people = distinct_by([*speakers, *original.people], name_key)
     links = _links(note)
     linked = {name_key(target) for target in links}
     if people := [name for name in people if name_key(name) not in linked][:MAX_NAMES]:
@@ -169,7 +170,7 @@ def _keys(original: Original, rarity: Rarity) -> Iterator[tuple[str, str]]:
     if links:
         yield "Links", ", ".join(f"[[{target}]]" for target in links)
     in_frontmatter = {tag.name for tag in note.tags if tag.line < note.body_line}
-    if tags := _distinct(t.name for t in note.tags if t.name not in in_frontmatter):
+    if tags := distinct_by((t.name for t in note.tags if t.name not in in_frontmatter), name_key):
         yield "Tags", " ".join(f"#{tag}" for tag in tags)
 
 
@@ -223,18 +224,12 @@ def _outcome(note: ParsedNote) -> str:
 
 def _links(note: ParsedNote) -> list[str]:
     """The targets of the body's links, as written."""
-    return _distinct(
+    targets = (
         link.target
         for link in note.links
         if link.target and link.style is not LinkStyle.FRONTMATTER
-    )[:MAX_NAMES]
-
-
-def _distinct(names: Iterable[str]) -> list[str]:
-    seen: dict[str, str] = {}
-    for name in names:
-        seen.setdefault(name_key(name), name)
-    return list(seen.values())
+    )
+    return distinct_by(targets, name_key)[:MAX_NAMES]
 
 
 def word_count(text: str) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from memvault.model.distinct import distinct_by
 from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.search import FoundBy, Hit, Tuning
 from memvault.model.state import Background
@@ -187,10 +188,8 @@ class CandidateFinder:
         hits = self.hybrid.search(query, limit, scope)
         if time is None:
             return hits
-        hit_by_id = {hit.memory.id: hit for hit in hits}
-        for hit in self.hybrid.search(query, limit, time.narrowed(scope)):
-            hit_by_id.setdefault(hit.memory.id, hit)
-        hits = list(hit_by_id.values())
+        within = self.hybrid.search(query, limit, time.narrowed(scope))
+        hits = distinct_by([*hits, *within], lambda hit: hit.memory.id)
         self.hybrid.read_passages(query, hits)
         subject = terms_of(" ".join(time.subject_words(query)))
 

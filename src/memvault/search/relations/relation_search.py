@@ -17,6 +17,7 @@ from functools import partial
 from itertools import chain
 from typing import Protocol
 
+from memvault.model.distinct import distinct_by
 from memvault.model.errors import MemvaultError, ModelUnavailable
 from memvault.model.priority import making_way
 from memvault.model.search import Hit, Scope
@@ -325,10 +326,8 @@ def _parsed_and_by_paths(
     """The best notes of the parsed question, those of paths, and its other notes, each once."""
     is_sure = confidence >= MIN_SURE_CONFIDENCE
     first_count = min(_best_count(parsed), MAX_PARSED if is_sure else MAX_PARSED // 2)
-    notes: dict[str, FoundNote] = {}
-    for note in (*parsed[:first_count], *by_paths, *parsed):
-        notes.setdefault(note.note_id, note)
-    return list(notes.values())
+    notes = (*parsed[:first_count], *by_paths, *parsed)
+    return distinct_by(notes, lambda note: note.note_id)
 
 
 def _explained(hits: Sequence[Hit], relation_hits: Sequence[Hit], top_k: int) -> list[Hit]:
@@ -344,10 +343,7 @@ def _explained(hits: Sequence[Hit], relation_hits: Sequence[Hit], top_k: int) ->
 
 def _merged(*lists: Sequence[Hit]) -> list[Hit]:
     """The hits of all lists in order, each memory once."""
-    by_id: dict[str, Hit] = {}
-    for hit in chain.from_iterable(lists):
-        by_id.setdefault(hit.memory.id, hit)
-    return list(by_id.values())
+    return distinct_by(chain.from_iterable(lists), lambda hit: hit.memory.id)
 
 
 def _relations_before_text(

@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Any
 from uuid import UUID
 
+from memvault.model.distinct import distinct_by
 from memvault.model.graph import is_uuid
 from memvault.model.memory import (
     DEFAULT_IMPORTANCE,
@@ -80,7 +81,7 @@ def memory_of(note: ParsedNote, *, fallback_time: datetime, id: str | None = Non
         type=(_text(values.get("type")) or "note").casefold(),
         project=project,
         importance=read_importance(values.get("importance")),
-        tags=_distinct(tag.name for tag in note.tags),
+        tags=tuple(distinct_by((tag.name for tag in note.tags), str.casefold)),
         aliases=note.aliases,
         created_at=created,
         date=happened,
@@ -308,14 +309,6 @@ def _text(value: Any) -> str | None:
 
 def _flag(value: Any) -> bool:
     return value is True or str(value).strip().casefold() in _TRUE
-
-
-def _distinct(names: Any) -> tuple[str, ...]:
-    """Distinct names, ignoring case, in their first spelling."""
-    first_spelling: dict[str, str] = {}
-    for name in names:
-        first_spelling.setdefault(name.casefold(), name)
-    return tuple(first_spelling.values())
 
 
 _WORDS = {
