@@ -88,7 +88,8 @@ def open_generation(
         learning: what was learnt from use; called when a question is asked.
 
     Raises:
-        StorageError: they are damaged, in use by another process, or there is no room.
+        StorageError: they are damaged, made by a newer memvault, in use by another process, or
+            there is no room.
     """
     stores = open_stores(settings, folder, embedder.dimension, embedder.model_id)
     with _closed_on_failure(stores):
@@ -96,6 +97,8 @@ def open_generation(
             vault, stores, embedder, entity_cache, settings.index,
             forgotten=forgotten, merged=merged,
         )  # fmt: skip
+        if indexer.catalogue.is_newer and not stores.servers:
+            raise StorageError("The indexes were made by a newer memvault.")
     graph_view = GraphView(stores.graph, indexer.catalogue.by_id)
     indexer.on_change.append(graph_view.apply)
     similarity_index = SimilarityIndex(graph_view, stores.vectors, indexer.catalogue)
@@ -234,7 +237,7 @@ class OpenGenerations:
         self._generations.close()
 
     def _open_live(self) -> Generation:
-        """Open the live generation; a damaged one is replaced by a new, empty one."""
+        """Open the live generation; one that cannot be read is replaced by a new, empty one."""
         folder = self._generations.live()
         try:
             return self._open(folder)
