@@ -145,6 +145,11 @@ class Catalogue:
             self._store.delete(UNFLUSHED, list(flushed))
             self._unflushed -= flushed
 
+    @property
+    def is_newer(self) -> bool:
+        """Whether a newer memvault indexed a note, whose data this one may not be able to read."""
+        return any(record.format > FORMAT for record in self._records.values())
+
     def has_lost_records(self) -> bool:
         """Whether the store has fewer records than were written.
 

@@ -79,9 +79,13 @@ class EntityPass:
             self._is_off = True
             self._queue.clear()
             return
-        for note, entities in zip(new, pipeline.find(new), strict=True):
+        indexer, found = self._indexer(), pipeline.find(new)
+        # First, since a note with cached entities is not read again: if the engine is killed, or
+        # the graph does not answer, the next scan writes the edges.
+        indexer.catalogue.queue_relinking([note.path for note in new])
+        for note, entities in zip(new, found, strict=True):
             self._cache.put(note.content_hash, entities)
-        self._indexer().relink([note.path for note in new])
+        indexer.relink([note.path for note in new])
 
     def _notes_to_read(self, paths: Collection[str]) -> list[ParsedNote]:
         indexer = self._indexer()

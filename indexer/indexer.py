@@ -250,7 +250,7 @@ class Indexer:
     def relink(self, paths: Collection[str]) -> None:
         """Write the edges of unchanged notes again, after the pipeline found more names in them."""
         with self._lock, making_way(self.let_pass):
-            self._graphs.rewrite_edges(paths)
+            self._relinking.rewrite_edges(paths)
 
     def finish_some(self) -> bool:
         """Do one step of the work that `index` left for later; False when nothing is left."""

@@ -93,7 +93,8 @@ def open_generation(folder: Path, shared: SharedParts) -> Generation:
     """Open the stores of a generation and the objects that read them.
 
     Raises:
-        StorageError: they are damaged, in use by another process, or there is no room.
+        StorageError: they are damaged, made by a newer memvault, in use by another process, or
+            there is no room.
     """
     embedder = shared.embedder
     stores = open_stores(shared.settings, folder, embedder.dimension, embedder.model_id)
@@ -102,6 +103,8 @@ def open_generation(folder: Path, shared: SharedParts) -> Generation:
             shared.vault, stores, embedder, shared.entity_cache, shared.settings.index,
             forgotten=shared.forgotten, merged=shared.merged,
         )  # fmt: skip
+        if indexer.catalogue.is_newer and not stores.servers:
+            raise StorageError("The indexes were made by a newer memvault.")
     catalogue, graph_view = indexer.catalogue, GraphView(stores.graph, indexer.catalogue.by_id)
     indexer.on_change.append(graph_view.apply)
     similarity_index = SimilarityIndex(graph_view, stores.vectors, catalogue)
@@ -248,7 +251,7 @@ class OpenGenerations:
         self._generations.close()
 
     def _open_live(self) -> Generation:
-        """Open the live generation; a damaged one is replaced by a new, empty one."""
+        """Open the live generation; one that cannot be read is replaced by a new, empty one."""
         folder = self._generations.live()
         try:
             return self._open(folder)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import random
 import time
+from collections.abc import Collection
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Connection
 from multiprocessing.context import BaseContext
@@ -14,10 +15,12 @@ import pytest
 from fastmcp import Client
 
 from indexer.doctor import examine
+from indexer.indexer import Indexer
 from mcp_server.engine.launcher import EngineAddress, read_address
 from mcp_server.runtime.container import Container
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
+from memvault.model.errors import StoreUnavailable
 from tests.integration.caller import Caller
 from tests.integration.crash_child import BODY, live, serve
 from tests.integration.forked_engine import engine_forks
@@ -190,3 +193,27 @@ def test_ec_core_014_an_engine_killed_while_it_recovers_recovers_at_the_next_sta
         assert [f for f in examine(container.live.indexer) if f.severity == "error"] == []
     finally:
         container.close()
+
+
+def test_names_found_by_an_engine_that_dies_are_in_the_graph_after_the_next_start(
+    vault_folder: Path, state: StateFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("spacy")
+    (vault_folder / "Ferry.md").write_text("Rui Castro sold the night ferry to Ada Berg in 2012.\n")
+
+    def named_after_a_start() -> set[str]:
+        container = Container(vault_folder, Settings(), state)
+        try:
+            container.start(watch=False)
+            container.indexing.settle()
+            return {node.name for node in container.live.stores.graph.all_nodes() if not node.path}
+        finally:
+            container.close()
+
+    def dies(_indexer: Indexer, _paths: Collection[str]) -> None:
+        raise StoreUnavailable("The engine is killed here.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Indexer, "relink", dies)
+        assert "2012" not in named_after_a_start()
+    assert "2012" in named_after_a_start()

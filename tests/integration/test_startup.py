@@ -18,7 +18,7 @@ import pytest
 from fastmcp import Client
 from starlette.testclient import TestClient
 
-from indexer import batches, change_set, comparison
+from indexer import batches, catalogue, change_set, comparison
 from indexer.catalogue import FORMAT
 from indexer.progress import Progress, Report, ScanReport
 from mcp_server.app import engine_app
@@ -538,11 +538,11 @@ def test_a_replaced_index_keeps_its_files_until_its_questions_are_answered(
 # -- after an update --------------------------------------------------------------------------
 
 
-def index_as_earlier_memvault(vault: Path, settings: Settings, state: StateFolder) -> None:
-    """Index a vault, with records in an earlier format."""
+def index_in_format(number: int, vault: Path, settings: Settings, state: StateFolder) -> None:
+    """Index a vault as a memvault with this format does."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (batches, change_set, comparison):
-            patch.setattr(module, "FORMAT", FORMAT - 1)
+        for module in (batches, catalogue, change_set, comparison):
+            patch.setattr(module, "FORMAT", number)
         with opened(vault, settings, state) as container:
             container.start(watch=False)
             container.indexing.settle()
@@ -553,7 +553,7 @@ def test_an_update_delays_no_question_and_what_the_person_changed_comes_first(
 ) -> None:
     fill(write, 70, lines=1)
     write("Lamp.md", "# Lamp\n\nThe lamp is lit at dusk.\n")
-    index_as_earlier_memvault(vault_folder, settings, state)
+    index_in_format(FORMAT - 1, vault_folder, settings, state)
     write("Plums.md", "The plums ripen in August.\n")
     write("Lamp.md", "# Lamp\n\nThe lamp is lit at dawn.\n")
     goes_on = threading.Event()
@@ -594,3 +594,22 @@ def test_an_update_delays_no_question_and_what_the_person_changed_comes_first(
     finally:
         goes_on.set()
         startup.close()
+
+
+def test_indexes_of_a_newer_memvault_are_put_aside_and_filled_again(
+    vault_folder: Path,
+    settings: Settings,
+    state: StateFolder,
+    write: Write,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    write("Lamp.md", "# Lamp\n\nThe lamp is lit at dusk.\n")
+    index_in_format(FORMAT + 1, vault_folder, settings, state)
+    newer = (state.indexes / "current").read_text()
+    with opened(vault_folder, settings, state) as container:
+        assert container.live.folder.name != newer
+        assert "made by a newer memvault. Filling new indexes from the vault." in caplog.text
+        container.start(watch=False)
+        answer = call(build_server(container), "recall_memory", query="When is the lamp lit?")
+        assert answer.structured_content["nodes"][0]["path"] == "Lamp.md"
+        assert container.indexing.doctor() == []
