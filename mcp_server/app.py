@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import anyio
@@ -21,6 +22,7 @@ from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from mcp_server.engine.administration import admin_routes
+from mcp_server.engine.http_sessions import ContinuedSessions
 from mcp_server.middleware.client_identity import connection_with, tools_in_query
 from mcp_server.runtime.activity_tracker import ActivityTracker, TrackRequests
 from mcp_server.security.access_policy import AccessMiddleware, AccessPolicy
@@ -32,6 +34,9 @@ from memvault.model.json_text import json_object
 if TYPE_CHECKING:
     from mcp_server.engine.startup import Startup
 
+# As long as memvault's own sessions. The SDK would end sessions over HTTP after half an hour, and
+# clients made with the TypeScript SDK begin no other one when theirs has ended.
+SESSION_SECONDS = 86_400.0
 MAX_UNDER_WAY = 64  # requests of one bridge; more wait in its socket until answers are read
 
 
@@ -43,13 +48,20 @@ def engine_app(
     tracker: ActivityTracker,
     stop: Callable[[], None],
     sign_in: ApprovalProvider | None = None,
+    http_sessions: Path | None = None,
 ) -> Starlette:
     """The application with ``/mcp`` (streamable HTTP), ``/bridge`` (websocket), ``/healthz``,
     ``/metrics`` and ``/admin``; with ``sign_in`` also the routes of OAuth and ``/clients``.
 
     The FastMCP lifespan is entered once, with the application's; connections share it.
+
+    Args:
+        http_sessions: the file by which sessions over HTTP continue after a restart; None if they
+            do not.
     """
-    mcp_app = mcp.http_app(path="/mcp", host_origin_protection=False)
+    mcp_app = mcp.http_app(
+        path="/mcp", host_origin_protection=False, session_idle_timeout=SESSION_SECONDS
+    )
 
     async def bridge(websocket: WebSocket) -> None:
         with connection_with(tools_in_query(websocket.url.query)):
@@ -76,7 +88,10 @@ def engine_app(
             WebSocketRoute("/bridge", bridge),
             Mount("/admin", routes=[*admin_routes(startup, tracker, stop), *client_admin]),
             *web,
-            Mount("/", app=mcp_app),
+            Mount(
+                "/",
+                app=ContinuedSessions(mcp_app, http_sessions) if http_sessions else mcp_app,
+            ),
         ],
         middleware=[
             Middleware(AccessMiddleware, policy=policy),

@@ -171,6 +171,7 @@ def _new_server(
         tracker=tracker,
         stop=stop,
         sign_in=sign_in,
+        http_sessions=state.http_sessions,
     )
     config = uvicorn.Config(
         app,

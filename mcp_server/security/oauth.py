@@ -17,6 +17,8 @@ from urllib.parse import urlsplit
 
 from cryptography.fernet import Fernet, InvalidToken
 from fastmcp.server.auth.auth import AccessToken, OAuthProvider
+from mcp.server.auth.handlers import revoke
+from mcp.server.auth.handlers.metadata import MetadataHandler
 from mcp.server.auth.provider import (
     AuthorizationCode,
     AuthorizationParams,
@@ -26,9 +28,10 @@ from mcp.server.auth.provider import (
     TokenError,
     construct_redirect_uri,
 )
+from mcp.server.auth.routes import build_metadata, cors_middleware
 from mcp.server.auth.settings import ClientRegistrationOptions, RevocationOptions
 from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
-from starlette.routing import BaseRoute
+from starlette.routing import BaseRoute, Route
 
 from mcp_server.security.client_registry import (
     ACCESS_SECONDS,
@@ -47,17 +50,28 @@ _CODE_SECONDS = 60
 _MAX_REGISTERED = 10_000  # not yet approved; anyone who knows the address can register
 _MAX_METADATA_BYTES = 4_096  # of a registration, which is also a part of an address
 _LETTERS = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"  # without those that look alike
+_METHODS = ["client_secret_post", "client_secret_basic", "none"]
 _LOCAL_HOSTS = {"localhost", "127.0.0.1", "[::1]", "::1"}
+
+
+class _Revocation(revoke.RevocationRequest):
+    """A request to revoke a token; the SDK's own refuses clients without a secret."""
+
+    client_secret: str | None = None
+
+
+revoke.RevocationRequest = _Revocation  # type: ignore[misc]
 
 
 def _is_redirect(address: str) -> bool:
     """Whether an approval may be sent there: https, http on this machine, or an app's own scheme,
     which has a dot (RFC 8252, section 7.1).
 
-    No user name: the person would read ``known.example@other.example`` as the known host.
+    No user name: the person would read ``known.example@other.example`` as the known host. No
+    fragment (RFC 6749, section 3.1.2).
     """
     parts = urlsplit(address)
-    if "@" in parts.netloc:
+    if "@" in parts.netloc or parts.fragment:
         return False
     if parts.scheme == "http":
         return parts.hostname in _LOCAL_HOSTS
@@ -114,7 +128,20 @@ class ApprovalProvider(OAuthProvider):
         return f"{self.public_url}/.well-known/oauth-protected-resource{_MCP_PATH}"
 
     def routes(self) -> list[BaseRoute]:
-        return list(self.get_routes(_MCP_PATH))
+        """The routes of OAuth. The first one names what the SDK accepts and does not name: clients
+        without a secret, as apps and desktop clients register."""
+        assert self.base_url is not None
+        metadata = build_metadata(
+            self.base_url,
+            None,
+            ClientRegistrationOptions(enabled=True),
+            RevocationOptions(enabled=True),
+        )
+        metadata.token_endpoint_auth_methods_supported = _METHODS
+        metadata.revocation_endpoint_auth_methods_supported = _METHODS
+        serve = cors_middleware(MetadataHandler(metadata).handle, ["GET", "OPTIONS"])
+        named = Route("/.well-known/oauth-authorization-server", serve, methods=["GET", "OPTIONS"])
+        return [named, *self.get_routes(_MCP_PATH)]
 
     def client_of(self, token: str) -> str | None:
         """The name of the approved client with this access token; None if it is not valid."""
@@ -209,7 +236,7 @@ class ApprovalProvider(OAuthProvider):
                 raise RegistrationError(
                     "invalid_redirect_uri",
                     "Redirect addresses need https, http on this machine, or a scheme with a dot, "
-                    "and no user name.",
+                    "no user name and no fragment.",
                 )
         while len(self._registered) >= _MAX_REGISTERED:
             del self._registered[next(iter(self._registered))]

@@ -264,8 +264,10 @@ def test_redirects_without_https_are_refused_at_registration(web: Web) -> None:
 
 
 @pytest.mark.parametrize(
-    "address", ["javascript:alert(1)", "data:text/html,hi", "file:///etc/passwd", "app:/back"]
-)
+    "address",
+    ["javascript:alert(1)", "data:text/html,hi", "file:///etc/passwd", "app:/back",
+     "https://client.example/back#top"],
+)  # fmt: skip
 def test_redirects_to_scripts_and_files_are_refused_at_registration(web: Web, address: str) -> None:
     assert register(web, redirect_uris=[address])["status"] == 400
 
@@ -333,14 +335,46 @@ def test_a_code_works_once_and_only_with_the_verifier(web: Web) -> None:
     assert token(web, {**fresh, "refresh_token": granted["refresh_token"]})[0] in (400, 401)
 
 
-def token(web: Web, values: dict[str, str]) -> tuple[int, dict[str, Any]]:
-    status, _, text = web.request(
-        "/token",
-        method="POST",
-        body=urlencode(values).encode(),
-        **{"Content-Type": "application/x-www-form-urlencoded"},
+def test_a_client_without_a_secret_is_named_as_supported_and_ends_its_access(web: Web) -> None:
+    metadata = json.loads(web.request("/.well-known/oauth-authorization-server")[2])
+    for endpoint in ("token", "revocation"):
+        assert "none" in metadata[f"{endpoint}_endpoint_auth_methods_supported"]
+
+    client, other = register(web), register(web)
+    verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
+    address, page = authorize(
+        web, client, code_challenge="E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
     )
+    assert run(["clients", "approve", number_on(page)]) == 0
+    back = urlsplit(web.request(address.removeprefix(web.url))[1]["location"])
+    values = {
+        "grant_type": "authorization_code",
+        "client_id": client["client_id"],
+        "redirect_uri": "https://client.example/back",
+        "code": parse_qs(back.query)["code"][0],
+        "code_verifier": verifier,
+    }
+    granted = token(web, values)[1]
+
+    def is_valid() -> bool:
+        bearer = f"Bearer {granted['access_token']}"
+        return web.request("/mcp", Authorization=bearer)[0] != 401
+
+    for who, stays in ((other, True), (client, False)):
+        form = {"client_id": who["client_id"], "token": granted["refresh_token"]}
+        assert posted(web, "/revoke", form)[0] == 200
+        assert is_valid() is stays
+
+
+def token(web: Web, values: dict[str, str]) -> tuple[int, dict[str, Any]]:
+    status, text = posted(web, "/token", values)
     return status, json.loads(text)
+
+
+def posted(web: Web, path: str, values: dict[str, str]) -> tuple[int, str]:
+    kind = {"Content-Type": "application/x-www-form-urlencoded"}
+    status, _, text = web.request(path, method="POST", body=urlencode(values).encode(), **kind)
+    return status, text
 
 
 def test_a_foreign_resource_is_refused(web: Web) -> None:

@@ -31,7 +31,7 @@ from memvault.cli.terminal import (
     progress_in_words,
     settings_of,
 )
-from memvault.model.errors import EngineUnavailable, InvalidParams
+from memvault.model.errors import EngineUnavailable, InvalidParams, MemvaultError
 
 if TYPE_CHECKING:
     from fastmcp import FastMCP
@@ -231,19 +231,29 @@ def _watch_until_stopped(places: Places, settings: Settings) -> None:
 
 
 def _log_to_stderr() -> None:
+    import fastmcp  # noqa: F401 - configures its logger, whose handlers are used below
+
     logging.basicConfig(
         level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
     )
     for name in ("memvault", "indexer", "mcp_server"):
         logging.getLogger(name).setLevel(logging.INFO)
-    logging.getLogger("mcp.server.streamable_http").addFilter(_is_not_a_lost_client)
+    logging.getLogger("mcp.server.streamable_http").addFilter(_is_of_engine)
+    for handler in logging.getLogger("fastmcp").handlers:
+        handler.addFilter(_is_of_engine)
 
 
-def _is_not_a_lost_client(record: logging.LogRecord) -> bool:
-    """False for a client that left before its request was read, which is not our error."""
+def _is_of_engine(record: logging.LogRecord) -> bool:
+    """False for errors that are not the engine's: a client left before its request was read, or
+    gets an error that says what to correct."""
+    from mcp import MCPError
     from starlette.requests import ClientDisconnect
 
-    return not (record.exc_info and isinstance(record.exc_info[1], ClientDisconnect))
+    error = record.exc_info[1] if record.exc_info else None
+    return not any(
+        isinstance(each, ClientDisconnect | MCPError | MemvaultError)
+        for each in (error, getattr(error, "__cause__", None))
+    )
 
 
 def stop(context: typer.Context) -> None:

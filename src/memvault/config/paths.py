@@ -66,6 +66,11 @@ class StateFolder:
         return self.root / "clients.json"
 
     @property
+    def http_sessions(self) -> Path:
+        """How clients over HTTP began their sessions, which continue after a restart."""
+        return self.root / "http_sessions.json"
+
+    @property
     def log(self) -> Path:
         return self.root / "engine.log"
 
