@@ -107,6 +107,9 @@ def test_init_of_ones_own_folder_makes_it_the_vault_of_commands_that_would_find_
     assert "--vault" not in capsys.readouterr().out
     assert not user_config_file().exists()
     monkeypatch.delenv("MEMVAULT_VAULT")
+    assert run(["init", "--vault", str(vault)]) == 0  # for this command only
+    assert not user_config_file().exists()
+    capsys.readouterr()
     assert run(["init", str(vault)]) == 0
     shown = capsys.readouterr().out
     assert "--vault" not in shown and str(user_config_file()) in shown
@@ -623,6 +626,15 @@ def test_a_question_without_a_sure_answer_is_not_called_one_that_found_nothing(
     assert run(["learnt"]) == 0
     assert f"by you: {question}" in (shown := capsys.readouterr().out)
     assert "No sure answer" in shown and "Found nothing" not in shown
+
+
+def test_init_says_that_some_notes_have_problems(
+    vault: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "Broken.md").write_text("---\ntags: [a\n---\nThe ferry leaves at noon.\n")
+    assert run(["init", "--vault", str(tmp_path)]) == 0
+    assert f'1 problem found: memvault doctor --vault "{tmp_path}"' in capsys.readouterr().out
+    assert run(["stop", "--vault", str(tmp_path)]) == 0
 
 
 def test_a_search_in_a_folder_without_notes_says_so(

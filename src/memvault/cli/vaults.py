@@ -60,18 +60,21 @@ def init(
     places = find_places(vault or options["vault"], options["config"])
     created = make_vault(places.vault)
     print_line(f"Vault: {places.vault} ({created})")
-    becomes_usual = _make_usual(places)
+    becomes_usual = vault is not None and _make_usual(places)
+    is_usual = places.vault == find_places(None, None).vault
+    option = "" if is_usual else f' --vault "{places.vault}"'
     with engine_of(places, wait=False) as engine:
         try:
             status = follow_first_scan(engine)
         except KeyboardInterrupt:
             print_hint(
-                "Indexing goes on in the background: `memvault status`. To end it: `memvault stop`."
+                f"Indexing goes on in the background: memvault status{option}. "
+                f"To end it: memvault stop{option}"
             )
             raise typer.Exit(130) from None
     console.print(f"{counted(status['notes'], 'note')} indexed.")
-    is_usual = places.vault == find_places(None, None).vault
-    option = "" if is_usual else f' --vault "{places.vault}"'
+    if problems := len(status["problems"] or []):
+        print_line(f"{counted(problems, 'problem')} found: memvault doctor" + option)
     print_line("Connect an AI client: memvault connect claude-desktop" + option)
     print_line("See and ask your notes in a browser: memvault open" + option)
     if becomes_usual:
