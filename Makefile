@@ -7,6 +7,8 @@ PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c co
 .PHONY: demo test lint bench eval format clean
 
 $(VENV)/.created:
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' || \
+	  { echo 'memvault needs Python 3.11, 3.12 or 3.13. Name one: make demo PYTHON=python3.13'; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 	touch $@
 

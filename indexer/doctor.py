@@ -63,7 +63,7 @@ def _error(problem: str, path: str | None = None) -> Problem:
 
 def _waiting(indexer: Indexer) -> list[Problem]:
     count = len(indexer.comparison.differing().changed)
-    problem = f"{count:,} notes are not indexed yet"
+    problem = f"{count:,} {'note is' if count == 1 else 'notes are'} not indexed yet"
     advice = "`memvault status` shows how far indexing is"
     return [Problem("note", problem, advice)] if count else []
 

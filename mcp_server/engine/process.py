@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import logging
 import os
 import secrets
@@ -82,7 +83,7 @@ def run_engine(
             f"To listen on {settings.host}, set a token first: MEMVAULT_ENGINE__TOKEN=<secret>."
         )
     state.create()
-    with _only_engine(state), bound_socket(settings) as listener:
+    with _only_engine(state), bound_socket(settings, _usual_port(state)) as listener:
         mcp, startup = assemble()
         address = _new_address(settings, listener)
         server = _new_server(settings, state, address, mcp, startup, idle_exit=idle_exit)
@@ -114,9 +115,9 @@ def _only_engine(state: StateFolder) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def bound_socket(settings: EngineSettings) -> Iterator[socket.socket]:
+def bound_socket(settings: EngineSettings, usual_port: int = 0) -> Iterator[socket.socket]:
     """The listening socket; bound before the stores open, so that a port in use is reported at
-    once."""
+    once. Where the settings leave the choice, ``usual_port`` is taken if it is free."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     # Asyncio disables Nagle's algorithm only if the protocol is given. Otherwise the body of each
     # answer waits 40 ms for the client's acknowledgement of the headers.
@@ -124,13 +125,30 @@ def bound_socket(settings: EngineSettings) -> Iterator[socket.socket]:
         if os.name == "posix":  # on Windows this option would let others share the port
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            listener.bind((settings.host, settings.port))
+            _bind(listener, settings.host, [settings.port] if settings.port else [usual_port, 0])
         except OSError as error:
             raise EngineUnavailable(
                 f"Cannot listen on {settings.host} port {settings.port}: {error.strerror}. "
                 "Choose another with MEMVAULT_ENGINE__PORT, or 0 for any free one."
             ) from error
         yield listener
+
+
+def _bind(listener: socket.socket, host: str, ports: list[int]) -> None:
+    """Bind to the first of these ports that is free. Raises OSError: none is."""
+    for port in ports[:-1]:
+        with contextlib.suppress(OSError):
+            return listener.bind((host, port))
+    return listener.bind((host, ports[-1]))
+
+
+def _usual_port(state: StateFolder) -> int:
+    """A port from 20000 to 29999, always the same for a vault, so that its page keeps its address.
+
+    Systems give none of these to outgoing connections.
+    """
+    digest = hashlib.blake2b(str(state.root.absolute()).encode(), digest_size=4).digest()
+    return 20_000 + int.from_bytes(digest) % 10_000
 
 
 def _new_address(settings: EngineSettings, listener: socket.socket) -> EngineAddress:

@@ -24,6 +24,7 @@ from memvault.cli.app import run
 from memvault.cli.notes import _row
 from memvault.cli.options import find_places
 from memvault.cli.vaults import make_vault
+from memvault.config.paths import user_config_file
 from memvault.consolidation.learning import Learning
 from memvault.consolidation.rewards import Signal, SignalKind
 from memvault.vault.files import Vault
@@ -96,13 +97,35 @@ def test_a_note_is_shown_by_title_alias_file_name_path_and_id(
     assert "the nearest names are What the bike cost" in capsys.readouterr().err
 
 
-def test_init_of_a_folder_of_ones_own_says_what_other_commands_need(
-    vault: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.skipif(sys.platform == "win32", reason="its user folders ignore the environment")
+def test_init_of_ones_own_folder_makes_it_the_vault_of_commands_that_would_find_none(
+    vault: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
     assert run(["init"]) == 0
     assert "--vault" not in capsys.readouterr().out
+    assert not user_config_file().exists()
     monkeypatch.delenv("MEMVAULT_VAULT")
+    assert run(["init", "--vault", str(vault)]) == 0  # for this command only
+    assert not user_config_file().exists()
+    capsys.readouterr()
     assert run(["init", str(vault)]) == 0
+    shown = capsys.readouterr().out
+    assert "--vault" not in shown and str(user_config_file()) in shown
+    assert find_places(None, None).vault == vault
+    assert run(["search", "ferry"]) == 0
+
+
+def test_init_of_a_second_vault_says_what_other_commands_need(
+    vault: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    monkeypatch.delenv("MEMVAULT_VAULT")
+    (tmp_path / "Documents" / "Memory-Vault").mkdir(parents=True)
+    assert run(["init", str(vault)]) == 0
+    assert not user_config_file().exists()
     shown = capsys.readouterr().out
     assert f'memvault connect claude-desktop --vault "{vault}"' in shown
     assert "Every command needs this --vault, unless MEMVAULT_VAULT names the folder." in shown
@@ -603,6 +626,34 @@ def test_a_question_without_a_sure_answer_is_not_called_one_that_found_nothing(
     assert run(["learnt"]) == 0
     assert f"by you: {question}" in (shown := capsys.readouterr().out)
     assert "No sure answer" in shown and "Found nothing" not in shown
+
+
+def test_init_says_that_some_notes_have_problems(
+    vault: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "Broken.md").write_text("---\ntags: [a\n---\nThe ferry leaves at noon.\n")
+    assert run(["init", "--vault", str(tmp_path)]) == 0
+    assert f'1 problem found: memvault doctor --vault "{tmp_path}"' in capsys.readouterr().out
+    assert run(["stop", "--vault", str(tmp_path)]) == 0
+
+
+def test_a_search_in_a_folder_without_notes_says_so(
+    vault: Path, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    assert run(["search", "ferry", "--vault", str(tmp_path)]) == 0
+    assert f"{tmp_path} has no notes yet." in capsys.readouterr().out
+    assert run(["stop", "--vault", str(tmp_path)]) == 0
+
+
+def test_the_page_opens_in_a_browser_and_keeps_its_address_after_a_restart(
+    vault: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    monkeypatch.setattr("typer.launch", opened.append)
+    assert run(["open"]) == 0
+    page = capsys.readouterr().out.strip()
+    assert run(["stop"]) == run(["open"]) == 0
+    assert opened == [page, page]
 
 
 def test_the_engine_stops_and_starts_again(vault: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -290,6 +290,23 @@ def test_another_host_needs_a_token(tmp_path: Path) -> None:
         run_engine(StateFolder(tmp_path), EngineSettings(host="0.0.0.0"), assemble)  # type: ignore[arg-type]
 
 
+def test_a_vaults_usual_port_is_left_to_a_program_that_has_it() -> None:
+    from mcp_server.engine.process import bound_socket
+
+    with bound_socket(EngineSettings()) as other:
+        usual = other.getsockname()[1]
+        other.listen()
+        with bound_socket(EngineSettings(), usual) as listener:
+            assert listener.getsockname()[1] not in (0, usual)
+        with (
+            pytest.raises(EngineUnavailable, match=f"port {usual}"),
+            bound_socket(EngineSettings(port=usual), usual),
+        ):
+            pass
+    with bound_socket(EngineSettings(), usual) as listener:
+        assert listener.getsockname()[1] == usual
+
+
 def test_an_answer_is_sent_at_once_whatever_of_it_the_client_has_acknowledged() -> None:
     async def sends_at_once() -> bool:
         from mcp_server.engine.process import bound_socket

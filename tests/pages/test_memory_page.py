@@ -331,6 +331,26 @@ def test_a_note_is_laid_out_as_in_obsidian(browser: Browser, site: Served) -> No
     assert "yes" in facts and "Mira Sand, Bo" in facts and "[" not in facts
 
 
+# Where a paragraph's last line ends: its distance from the left and from the right edge, in pixels.
+_EDGES = """
+const line = document.createRange(), box = arguments[0].getBoundingClientRect();
+line.selectNodeContents(arguments[0]);
+const text = line.getBoundingClientRect();
+return [text.left - box.left, box.right - text.right];
+"""
+
+
+def test_each_paragraph_begins_on_the_side_where_its_language_does(
+    browser: Browser, site: Served
+) -> None:
+    site.edit("permanent/Both.md", "[[Mira Sand]] تقود المشروع.\n\nIt began in May.\n")
+    show(browser, site, "Both")
+    arabic, english = (
+        browser.driver.execute_script(_EDGES, each) for each in browser.all(".note p")
+    )
+    assert arabic[1] < 2 < arabic[0] and english[0] < 2 < english[1]
+
+
 def test_a_change_made_elsewhere_appears_without_a_reload(browser: Browser, site: Served) -> None:
     site.edit("permanent/Live.md", "as it was\n")
     show(browser, site, "Live")

@@ -94,12 +94,16 @@ def test_the_address_of_a_form_leads_to_the_page_for_lost_addresses(
 def test_on_a_phone_what_waits_comes_first_and_no_page_is_wider_than_the_screen(
     browser: Browser, site: Served
 ) -> None:
+    endless = "Tide_gauge_" * 9
+    site.edit(
+        f"permanent/{endless}.md", f"---\ndate: 2024-05-18\n---\nSee [[{endless}]] on kelp.\n"
+    )
     site.settled()
     browser.size(390, 844, mobile=True)
     try:
-        key = site.id_of("Kelp census")
+        keys = [site.id_of(title) for title in ("Kelp census", endless)]
         for path in ("/", "/ask?q=kelp", "/curate", "/memories", "/timeline", "/activity",
-                     "/concepts", "/compress", f"/memory/{key}"):  # fmt: skip
+                     "/concepts", "/compress", *(f"/memory/{key}" for key in keys)):  # fmt: skip
             browser.open(site.url + path)
             width = browser.driver.execute_script("return document.documentElement.scrollWidth")
             links = [each.rect for each in browser.all("#top nav a")]

@@ -1,4 +1,4 @@
-"""Commands that ask: ``search``, ``show`` and ``related``."""
+"""Commands that ask: ``open``, ``search``, ``show`` and ``related``."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from memvault.cli.terminal import (
     AsJson,
     NoteArgument,
     console,
+    engine_of,
     harmless,
     places_of,
     print_json,
@@ -25,8 +26,16 @@ from memvault.vault.frontmatter.fences import split_frontmatter
 
 
 def add_commands(app: typer.Typer) -> None:
-    for command in (search, show, related):
-        app.command()(command)
+    for command in (open_page, search, show, related):
+        app.command("open" if command is open_page else None, rich_help_panel="Notes")(command)
+
+
+def open_page(context: typer.Context) -> None:
+    """Open the page of the vault in your browser."""
+    with engine_of(places_of(context), wait=False) as engine:
+        page = f"http://{engine.address.netloc}/"
+    print_line(page)
+    typer.launch(page)
 
 
 def search(
@@ -45,12 +54,17 @@ def search(
     }
     if project is not None:
         arguments["project"] = project
-    answer = tool_answer(context, "recall_memory", arguments)
+    places = places_of(context)
+    with engine_of(places) as engine:
+        answer = dict(engine.call_tool("recall_memory", arguments))
+        is_empty = not answer["nodes"] and engine.status()["notes"] == 0
     if as_json:
         print_json(answer)
         return
     if notice := answer.get("notice"):
         print_text(str(notice), style="yellow")
+    elif is_empty:
+        print_line(f"{places.vault} has no notes yet. Name the folder of yours with --vault.")
     elif not answer["nodes"]:
         console.print("No notes found.")
     for node in answer["nodes"]:

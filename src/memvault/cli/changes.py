@@ -53,7 +53,7 @@ YesOption = Annotated[bool, typer.Option("--yes", "-y", help="Skip confirmation.
 
 def add_commands(app: typer.Typer) -> None:
     for command in (log, undo, learnt, forget, reconstruct, manifest):
-        app.command()(command)
+        app.command(rich_help_panel="Changes")(command)
 
 
 def log(

@@ -27,6 +27,7 @@ from memvault.vault.frontmatter.fences import split_frontmatter
 from memvault.vault.write import write_whole
 
 MARK = "Installed by memvault; `memvault disconnect` removes it."
+_TEXTS = package_files("memvault") / "plugin"
 _PLUGIN = "memvault"
 _DESCRIPTION = "Your Obsidian vault as memory: recalled and captured unasked."
 _EDITS = "Edit|Write|MultiEdit|NotebookEdit|apply_patch"
@@ -238,13 +239,14 @@ def _claude_plugin(hook: Hook, skills: Path) -> Plugin:
         "version": __version__,
         "description": _DESCRIPTION,
         "author": {"name": "memvault"},
+        "license": "Apache-2.0",
     }
     files = {
         root / ".claude-plugin" / "plugin.json": _json(manifest),
         root / "hooks" / "hooks.json": _json(
             {"description": MARK, "hooks": _groups(hook, {e: e for e in LIMITS}, _MATCHERS)}
         ),
-        root / "README.md": f"# memvault\n\n{_DESCRIPTION}\n\n{_comment()}".encode(),
+        root / "README.md": _marked((_TEXTS / "README.md").read_text(encoding="utf-8")),
     }
     files |= _skills(root) | _placed(root, "agents") | _placed(root, "commands")
     return Plugin((skills,), files)
@@ -353,8 +355,7 @@ def _placed(
 
 def _texts(kind: str) -> Iterator[tuple[str, str]]:
     """Names and texts of the skills, agents or commands in this package."""
-    folder = package_files("memvault") / "plugin" / kind
-    for file in sorted(folder.iterdir(), key=lambda file: file.name):
+    for file in sorted((_TEXTS / kind).iterdir(), key=lambda file: file.name):
         if file.name.endswith(".md"):
             yield file.name.removesuffix(".md"), file.read_text(encoding="utf-8")
 

@@ -163,8 +163,8 @@ NameOption = Annotated[
 
 
 def add_commands(app: typer.Typer) -> None:
-    app.command()(connect)
-    app.command()(disconnect)
+    for command in (connect, disconnect):
+        app.command(rich_help_panel="AI clients")(command)
 
 
 def connect(

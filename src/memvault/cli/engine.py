@@ -58,7 +58,7 @@ _LABELS = {
 
 def add_commands(app: typer.Typer) -> None:
     for command in (serve, mcp, watch, stop, status, doctor, rebuild):
-        app.command()(command)
+        app.command(rich_help_panel="Engine")(command)
 
 
 def serve(

@@ -35,8 +35,8 @@ app = typer.Typer(
 
 
 def add_commands(program: typer.Typer) -> None:
-    program.command()(hook)
-    program.add_typer(app, name="hooks")
+    program.command(hidden=True)(hook)  # for clients
+    program.add_typer(app, name="hooks", rich_help_panel="AI clients")
 
 
 def hook(

@@ -28,8 +28,8 @@ Day = datetime | None
 
 
 def add_commands(app: typer.Typer) -> None:
-    app.command(name="list")(list_notes)
-    app.command()(move)
+    app.command("list", rich_help_panel="Notes")(list_notes)
+    app.command(rich_help_panel="Notes")(move)
 
 
 def list_notes(

@@ -80,7 +80,7 @@ def find_places(vault: str | None, config: str | None) -> Places:
     config_file = Path(config).expanduser() if config else None
     if config_file is not None and not config_file.is_file():
         raise InvalidParams(f"There is no configuration file {config}.")
-    named = vault or os.environ.get("MEMVAULT_VAULT") or _configured_vault(config_file)
+    named = vault or os.environ.get("MEMVAULT_VAULT") or configured_vault(config_file)
     try:
         # Absolute, since the engine runs in another folder; links in the path are kept.
         path = Path(os.path.abspath(Path(named or DEFAULT_VAULT).expanduser()))  # noqa: PTH100
@@ -120,7 +120,8 @@ def require_vault(places: Places) -> None:
         )
 
 
-def _configured_vault(config: Path | None) -> str | None:
+def configured_vault(config: Path | None) -> str | None:
+    """The key ``vault`` of this file, else of the person's configuration; None if it has none."""
     file = config or user_config_file()
     try:
         values = tomllib.loads(file.read_text(encoding="utf-8"))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import stat
 import sys
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -12,7 +14,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 import memvault
-from memvault.cli.options import Places, expanded, find_places
+from memvault.cli.config_files import ConfigFile
+from memvault.cli.config_text import TOML, CannotEdit, put_toml
+from memvault.cli.options import Places, configured_vault, expanded, find_places
 from memvault.cli.terminal import (
     AsJson,
     console,
@@ -27,6 +31,7 @@ from memvault.cli.terminal import (
     settings_of,
     vault_of,
 )
+from memvault.config.paths import user_config_file
 from memvault.model.errors import InvalidParams, StorageError
 
 if TYPE_CHECKING:
@@ -40,10 +45,10 @@ _RATIONALE = "Written from the command line."
 
 
 def add_commands(app: typer.Typer) -> None:
-    app.command()(init)
-    app.command()(new)
-    app.command("import")(import_)
-    app.command()(export)
+    app.command(rich_help_panel="Vault")(init)
+    app.command("import", rich_help_panel="Vault")(import_)
+    app.command(rich_help_panel="Vault")(export)
+    app.command(rich_help_panel="Notes")(new)
 
 
 def init(
@@ -68,13 +73,26 @@ def init(
         _choose_folder(places, notes_folder)
     created = make_vault(places.vault, settings_of(places).notes.folder)
     print_line(f"Vault: {places.vault} ({created})")
-    with engine_of(places, wait=False) as engine:
-        status = follow_first_scan(engine)
-    console.print(f"{counted(status['notes'], 'note')} indexed.")
+    becomes_usual = vault is not None and _make_usual(places)
     is_usual = places.vault == find_places(None, None).vault
     option = "" if is_usual else f' --vault "{places.vault}"'
+    with engine_of(places, wait=False) as engine:
+        try:
+            status = follow_first_scan(engine)
+        except KeyboardInterrupt:
+            print_hint(
+                f"Indexing goes on in the background: memvault status{option}. "
+                f"To end it: memvault stop{option}"
+            )
+            raise typer.Exit(130) from None
+    console.print(f"{counted(status['notes'], 'note')} indexed.")
+    if problems := len(status["problems"] or []):
+        print_line(f"{counted(problems, 'problem')} found: memvault doctor" + option)
     print_line("Connect an AI client: memvault connect claude-desktop" + option)
-    if not is_usual:
+    print_line("See and ask your notes in a browser: memvault open" + option)
+    if becomes_usual:
+        print_line(f"Commands use this vault from now on ({user_config_file()}).")
+    elif not is_usual:
         print_line("Every command needs this --vault, unless MEMVAULT_VAULT names the folder.")
 
 
@@ -86,7 +104,6 @@ def _choose_folder(places: Places, folder: str) -> None:
         StorageError: the configuration cannot be written.
     """
     from mcp_server.engine.launcher import is_engine_running
-    from memvault.cli.config_text import put_toml
     from memvault.config.settings import NotesSettings
     from memvault.vault.write import storage_errors, write_whole
 
@@ -107,6 +124,18 @@ def _choose_folder(places: Places, folder: str) -> None:
         write_whole(file, after.encode("utf-8"))
     if is_engine_running(places.state):
         print_hint("memvault still runs with its earlier settings: run `memvault stop`.")
+
+
+def _make_usual(places: Places) -> bool:
+    """Name this vault in the person's configuration, if commands would find none without
+    ``--vault``; returns whether that was done."""
+    usual = find_places(None, None)
+    is_named = os.environ.get("MEMVAULT_VAULT") or configured_vault(None)
+    if places.config or is_named or usual.vault.is_dir():
+        return False
+    with suppress(CannotEdit, StorageError):  # it is a convenience
+        return ConfigFile(user_config_file(), TOML).put([(["vault"], str(places.vault))])
+    return False
 
 
 def make_vault(vault: Path, notes_folder: str = "") -> str:
@@ -133,7 +162,10 @@ def make_vault(vault: Path, notes_folder: str = "") -> str:
             )
         return f"{_copy_template(vault)} files added"
     except OSError as error:
-        raise StorageError(f"The vault cannot be written: {error.strerror}.") from error
+        raise StorageError(
+            f"{vault} cannot be written: {error.strerror}. Name another folder, or correct its "
+            "permissions."
+        ) from error
 
 
 def _has_notes(vault: Path) -> bool:

@@ -24,7 +24,7 @@ _web_clients = typer.Typer(
 
 
 def add_commands(app: typer.Typer) -> None:
-    app.add_typer(_web_clients, name="clients")
+    app.add_typer(_web_clients, name="clients", rich_help_panel="AI clients")
 
 
 @_web_clients.callback()

@@ -53,7 +53,9 @@ class RerankSettings(_Table):
 
 class EngineSettings(_Table):
     host: str = "127.0.0.1"
-    port: int = Field(0, ge=0, le=65535, description="0 chooses a free port")
+    port: int = Field(
+        0, ge=0, le=65535, description="0: always the same for a vault, if it is free"
+    )
     token: SecretStr | None = Field(None, description="required when host is not 127.0.0.1")
     public_url: str | None = Field(
         None, description="the https address of a tunnel to this engine; clients sign in with OAuth"
