@@ -351,6 +351,15 @@ def test_the_value_of_a_property_is_shown_as_the_note_writes_it(shelf, written, 
     assert lines[:-1] == ([f"lamp: {shown}"] if shown is not None else [])
 
 
+def test_a_long_list_is_shown_where_the_question_names_it_with_the_text_of_its_links(shelf):
+    people = ["Ida Berg", "Jonas Lindqvist", "Carla Montefiore", "Dmitri Volkov", "Esther Oyelaran"]
+    links = ", ".join(f'"[[People/{name}|{name}]]"' for name in people)
+    text = f"---\ncrew: [{links}]\nfuel: kerosene\n---\n# Gull Rock\n\n{ANSWER}\n"
+    shown = shelf.shown("who is in the crew of Gull Rock?", text, 400).text
+    assert shown == f"crew: {', '.join(people)}\n{ANSWER}"
+    assert shelf.shown("what is the weather like?", text, 400).text == f"fuel: kerosene\n{ANSWER}"
+
+
 def test_other_properties_are_shown_in_room_that_is_left_but_not_those_for_obsidian(shelf):
     fields = "kanban-plugin: board\nkeeper: Ida Berg\nfuel: kerosene\ncssclasses: [wide]\nbanner: '![[a.png]]'"
     text = f"---\n{fields}\n---\n# Gull Rock\n\n{ANSWER}\n"

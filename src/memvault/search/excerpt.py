@@ -27,6 +27,7 @@ from memvault.search.times.question_time import QuestionTime
 from memvault.search.times.time_spans import Calendar
 from memvault.text.encoders.embedding import Embedder
 from memvault.text.words import cut_at_word
+from memvault.vault.markdown.wikilink import without_wikilinks
 
 _ByQuestion = Sequence[Floats]  # the scores of the sentences, (n,), for each question
 _ADDED_DIVISOR = 2  # half as much as the excerpt, at most, is for what others added next to it
@@ -171,7 +172,7 @@ class Excerpts:
 def _with_properties(properties: Sequence[str], excerpt: Excerpt) -> Excerpt:
     if not properties:
         return excerpt
-    text = "\n".join([*properties, excerpt.text]).rstrip()
+    text = "\n".join([*map(without_wikilinks, properties), excerpt.text]).rstrip()
     lines = LineRange(1, excerpt.lines.last)
     return Excerpt(text, excerpt.heading, lines, additions=excerpt.additions)
 

@@ -15,7 +15,8 @@ from memvault.text.words import STOP_WORDS, some_words
 from memvault.vault.frontmatter.dates import read_date
 from memvault.vault.frontmatter.properties import as_text
 
-MAX_VALUE_CHARS = 80  # characters of a value
+MAX_VALUE_CHARS = 80  # characters of a value that nobody asked for
+MAX_ASKED_CHARS = 300  # of one that a question asks for: some ten names
 _VERSION_KEY = re.compile(r"\b(?:versi|versão|верси)|バージョン|版本", re.IGNORECASE)
 YEARLY_KEY = re.compile(
     r"birth|born|anni?vers|geburtstag|jubil|naissance|nascita|compleanno|cumple|nacimiento|"
@@ -102,33 +103,33 @@ def terms_of(text: str) -> frozenset[int]:
     return frozenset(bm25.terms(" ".join(words)))
 
 
-def shown_value(value: object) -> str | None:
+def shown_value(value: object, max_chars: int = MAX_VALUE_CHARS) -> str | None:
     """A short value as its note writes it, a list without its empty items; None for a value that
     is nested, long or empty."""
     if isinstance(value, list | tuple):
-        items = [shown_value(item) for item in value if item not in (None, "")]
+        items = [shown_value(item, max_chars) for item in value if item not in (None, "")]
         text = ", ".join(item_text for item_text in items if item_text) if all(items) else ""
     elif isinstance(value, Mapping):
         return None
     else:
         text = " ".join(as_text(value).split())
-    return text if 0 < len(text) <= MAX_VALUE_CHARS else None
+    return text if 0 < len(text) <= max_chars else None
 
 
-def shown_parts(value: object) -> str | None:
+def shown_parts(value: object, max_chars: int = MAX_VALUE_CHARS) -> str | None:
     """A short mapping or list of mappings, as "name: Ada, phone: 555; name: Bo, phone: 556"; None
     for another value, or one that is long or empty."""
     items = value if isinstance(value, list | tuple) else [value]
     mappings = [item for item in items if isinstance(item, Mapping)]
     if len(mappings) < len(items):
         return None
-    text = "; ".join(filter(None, (", ".join(_shown_pairs(item)) for item in mappings)))
-    return text if 0 < len(text) <= MAX_VALUE_CHARS else None
+    text = "; ".join(filter(None, (", ".join(_shown_pairs(item, max_chars)) for item in mappings)))
+    return text if 0 < len(text) <= max_chars else None
 
 
-def _shown_pairs(mapping: Mapping[str, object]) -> Iterator[str]:
+def _shown_pairs(mapping: Mapping[str, object], max_chars: int) -> Iterator[str]:
     for key, value in mapping.items():
-        if shown := shown_value(value):
+        if shown := shown_value(value, max_chars):
             yield f"{key}: {shown}"
-        elif parts := shown_parts(value):
+        elif parts := shown_parts(value, max_chars):
             yield f"{key}: ({parts})"

@@ -13,7 +13,6 @@ from memvault.model.memory import Memory
 from memvault.model.search import Hit
 from memvault.search.context import parts as parts_of
 from memvault.search.context.forms import (
-    PROPERTY_SEPARATOR,
     Context,
     ContextBudget,
     ContextExcerpt,
@@ -21,6 +20,7 @@ from memvault.search.context.forms import (
     Starting,
     context_text,
     frame_text,
+    properties_text,
     tags,
 )
 from memvault.search.context.outline import Outline, Outlines
@@ -110,7 +110,7 @@ class Distiller:
         """The outline of a note without text: its properties that concern the question, as its one
         sentence; None without such properties."""
         properties = quotable(memory, self._chooser.answering(memory, query))
-        return self._outlines.of_text(PROPERTY_SEPARATOR.join(properties)) if properties else None
+        return self._outlines.of_text(properties_text(properties)) if properties else None
 
 
 class _Distillation:

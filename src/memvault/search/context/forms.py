@@ -15,6 +15,7 @@ from memvault.model.memory import Memory
 from memvault.model.note import LineRange
 from memvault.model.unicode_forms import without_invisible, without_line_breaks
 from memvault.search.context.outline import Code, Statement
+from memvault.vault.markdown.wikilink import without_wikilinks
 
 MIN_TAG_DIGITS = 8  # least number of the id's 32 digits in a tag
 MIN_CITED_DIGITS = 4  # least number of digits that are read as a tag
@@ -157,7 +158,12 @@ def frame_text(
     head = _header(form, memory, tag, _LONGEST_LINES)
     if form is ContextForm.NARRATIVE:
         head = f"{without_tags(memory.title)} [{tag}]"
-    return head + PROPERTY_SEPARATOR.join(properties) + mark
+    return head + properties_text(properties) + mark
+
+
+def properties_text(properties: Sequence[str]) -> str:
+    """``key: value`` lines as one line, with the text that their wikilinks show."""
+    return without_wikilinks(PROPERTY_SEPARATOR.join(properties))
 
 
 def _header(form: ContextForm, memory: Memory, tag: str, lines: LineRange) -> str:
@@ -179,7 +185,7 @@ def _as_passages(excerpt: ContextExcerpt) -> str:
 
 def _property_line(excerpt: ContextExcerpt) -> list[str]:
     """The line of its properties, if it has any."""
-    return [PROPERTY_SEPARATOR.join(excerpt.properties)] if excerpt.properties else []
+    return [properties_text(excerpt.properties)] if excerpt.properties else []
 
 
 def _lines_in_order(excerpt: ContextExcerpt) -> list[str]:

@@ -9,6 +9,8 @@ from itertools import islice
 from memvault.model.memory import Memory
 from memvault.search.lists.comparisons import compares_numbers, first_number
 from memvault.search.property_text import (
+    MAX_ASKED_CHARS,
+    MAX_VALUE_CHARS,
     KeysByNearness,
     day_of_property,
     shown_parts,
@@ -21,7 +23,7 @@ from memvault.text.encoders.embedding import Embedder
 from memvault.text.relations import NOT_FIELDS
 
 BOOKKEEPING = frozenset({"modality", "conversation", "session"})  # set in notes of clients
-MAX_PROPERTIES = 6  # properties that are shown
+MAX_PROPERTIES = 6  # properties that are shown, of `MAX_VALUE_CHARS` on average
 MIN_NEARNESS = 0.25  # cosine of a question and the key of a property that answers it
 _PLAIN = re.compile(r"[^\W\d_][^\d/<>{}]*")  # no number, time, path or link
 
@@ -35,7 +37,7 @@ def named_properties(memory: Memory, question: str) -> list[str]:
     """``key: value`` of fields with a word of the question besides the note's names; of all in
     plain words if it has no other word ("Who is Ida Berg?")."""
     question_terms, names = terms_of(question), _terms_of_names(memory)
-    fields = list(_fields(memory))
+    fields = list(_fields(memory, MAX_ASKED_CHARS))
     if question_terms <= names:
         return [
             f"{key}: {shown}"
@@ -55,7 +57,18 @@ def _with_constant_properties(memory: Memory, properties: Sequence[str]) -> tupl
         "date": memory.date.date().isoformat() if memory.date is not None else None,
     }
     constant_lines = [f"{key}: {value}" for key, value in constant.items() if value]
-    return tuple(dict.fromkeys([*constant_lines, *properties]))[:MAX_PROPERTIES]
+    return tuple(_that_fit([*constant_lines, *properties]))
+
+
+def _that_fit(lines: Sequence[str]) -> list[str]:
+    """The first of these lines, each once, without those for which there is no room."""
+    shown: list[str] = []
+    room = MAX_PROPERTIES * MAX_VALUE_CHARS
+    for line in dict.fromkeys(lines):
+        if len(line) <= room and len(shown) < MAX_PROPERTIES:
+            shown.append(line)
+            room -= len(line)
+    return shown
 
 
 def _terms_of_names(memory: Memory) -> set[int]:
@@ -84,12 +97,12 @@ class PropertyChooser:
         days = [f"date: {day}"] if day and day not in memory.title else []
         nearest = self._nearest_fields(memory, question)
         named = named_properties(memory, question)
-        return list(dict.fromkeys([*days, *nearest, *named]))[:MAX_PROPERTIES]
+        return _that_fit([*days, *nearest, *named])
 
     def _nearest_fields(self, memory: Memory, question: str) -> list[str]:
         """``key: value`` of the field nearest to a question; where it asks for a day or an amount,
         of the two nearest that have one."""
-        value_of = {key: value for key, _, value in _fields(memory)}
+        value_of = {key: value for key, _, value in _fields(memory, MAX_ASKED_CHARS)}
         keys_of_kind: list[str] = []
         if asks_for_day(question):
             keys_of_kind = [
@@ -136,12 +149,12 @@ def first_properties(
     return lines_that_fit
 
 
-def _fields(memory: Memory) -> Iterator[tuple[str, object, str]]:
-    """The keys, values and shown values of the fields that a person set."""
+def _fields(memory: Memory, max_chars: int = MAX_VALUE_CHARS) -> Iterator[tuple[str, object, str]]:
+    """The keys, values and shown values of the fields that a person set, if these are short."""
     for key, value in memory.metadata.items():
         if key.casefold() in NOT_FIELDS:
             continue
-        shown = shown_value(value) or shown_parts(value)
+        shown = shown_value(value, max_chars) or shown_parts(value, max_chars)
         if shown and not _is_bookkeeping(memory, key.casefold(), shown):
             yield key, value, shown
 
