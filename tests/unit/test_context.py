@@ -501,6 +501,15 @@ def test_code_of_other_notes_is_quoted_only_if_the_client_wants_code(notes):
     assert "--stop" in wanted.text
 
 
+def test_a_diagram_takes_no_room_from_what_the_note_says(notes):
+    steps = "\n".join(f"  step{step} --> step{step + 1}: oven at {step}" for step in range(40))
+    text = "The oven is lit by hand at five, and it holds forty loaves."
+    notes.add("Oven.md", f"# Oven\n\nWho lights the oven:\n\n```mermaid\n{steps}\n```\n\n{text}\n")
+    context = notes.context("When is the oven lit?", "Oven.md", room=120)
+    assert context.form is not ContextForm.CODE_FOCUSED
+    assert text in context.text
+
+
 def test_a_query_of_a_plugin_is_no_code(notes):
     query = "list from [[#]] where contains(file.outlinks, this.file.link)"
     notes.add("Mast.md", f"# Mast\n\nIt is of larch.\n\n## Back\n\n```dataview\n{query}\n```\n")

@@ -42,6 +42,7 @@ MAX_TABLE_SHARE = 0.75  # of the budget, of a table of the first memory that is 
 LINKED_AMONG = 5  # first memories, of which those that a link led to have a sentence
 LINKED_CONFIDENCE = 0.1  # from which they have it
 MIN_CODE_SHARE = 0.25  # of the first memory's tokens, for the form code_focused
+DIAGRAMS = frozenset({"mermaid", "plantuml", "puml", "d2", "dot", "graphviz", "nomnoml", "ditaa"})
 
 
 class Distiller:
@@ -379,9 +380,9 @@ class _Distillation:
 
 
 def _has_much_code(outline: Outline) -> bool:
-    """Whether code is at least `MIN_CODE_SHARE` of a memory."""
-    tokens = sum(piece.tokens for piece in outline.code)
-    return bool(outline.code) and tokens >= MIN_CODE_SHARE * outline.tokens
+    """Whether code, which diagrams are not, is at least `MIN_CODE_SHARE` of a memory."""
+    tokens = sum(piece.tokens for piece in outline.code if piece.block.language not in DIAGRAMS)
+    return tokens > 0 and tokens >= MIN_CODE_SHARE * outline.tokens
 
 
 def _leading(
