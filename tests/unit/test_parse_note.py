@@ -215,6 +215,35 @@ def test_a_callouts_mark_is_not_read_and_its_title_is_a_sentence_of_its_own() ->
     assert [s.line for b in note.blocks for s in b.sentences] == [1, 2, 5, 7]
 
 
+def test_of_the_marks_around_a_callout_of_other_tools_only_its_title_is_read() -> None:
+    note = parse(
+        "First.\n::: warning One token\nThe [[Bot]] sends all.\n:::\n\n"
+        "- item\n\n  ::: tip\n  Within it.\n  :::\n\n:::{note} Other\nLast.\n:::\n\n"
+        "::: no kind\n\n```\n:::\n```\n"
+    )
+    assert sentences(note) == [
+        "First.", "One token", "The Bot sends all.", "item", "Within it.", "Other", "Last.",
+        "no kind",
+    ]  # fmt: skip
+    assert [block.lines.first for block in note.blocks][:3] == [1, 2, 3]
+    assert [code.text for code in note.code] == [":::"]
+    assert [link.target for link in note.links] == ["Bot"]
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        ("**最大心拍（HRmax）**に応じた", "最大心拍（HRmax）に応じた"),
+        ("これは**「似た思想」**という", "これは「似た思想」という"),
+        ("普通の**太字**も", "普通の太字も"),
+        ("2 ** 3 は 8", "2 ** 3 は 8"),
+        ("**(bold)**x", "**(bold)**x"),  # as CommonMark reads it
+    ],
+)
+def test_bold_text_next_to_wide_letters_is_read_without_its_marks(written: str, read: str) -> None:
+    assert texts(parse(f"{written}\n")) == [read]
+
+
 def test_code_and_comments_are_no_blocks() -> None:
     note = parse(
         "keep\n\n```\nfence [[A]] #a\n```\n\n~~~py\nx\n~~~\n\n    indented [[B]]\n\n<!-- html\n\n[[C]] -->\n\n%%\nblock [[D]]\n\nmore\n%%\n\nin %%line [[E]]%% line\n\n"

@@ -28,6 +28,8 @@ def split(text: str, protected: tuple[tuple[int, int], ...] = ()) -> list[str]:
         ['"Why?" he asked.', "(It was late.)", "He left."],
         ["Really?!", "Yes."],
         ["1. First things come first.", "2. Then others."],
+        ["d. What constraint did it impose?", "That is e."],
+        ["iv. Rules of the fourth kind.", "i. e. none."],
         ["i went home.", "then i slept for approx. five hours"],
         ["Visit example.com/a.b now.", "Mail a@b.co."],
         ["Das ist z.B. gut bzw. besser.", "Ende."],
@@ -56,6 +58,7 @@ def test_sentences_end_where_people_end_them(sentences: list[str]) -> None:
 
 
 def test_the_journal_has_sentences_as_they_always_ended() -> None:
+    assert journal_sentences_in("b. Second part.") == ["b. ", "Second part."]
     assert journal_sentences_in("Mw. Vos voert de duiven.") == ["Mw. ", "Vos voert de duiven."]
 
 

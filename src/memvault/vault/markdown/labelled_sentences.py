@@ -19,6 +19,7 @@ _LATIN_STOPS = ".!?…"
 _END = re.compile(r"(?P<stop>[.!?…。！？｡।॥؟۔።։]+)(?P<quote>[\"'”’»)\]」』）】]*)(?P<gap>\s*)")
 _LAST_WORD = re.compile(r"[^\s(\[\"'“‘«]*\Z")
 _LETTERS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")  # J, U.S, p.m
+_LIST_LETTER = re.compile(r"[a-z]|[ivx]{2,4}")
 _WORD_WINDOW = 40
 
 # Abbreviations before names or examples: a capital letter after them does not start a sentence.
@@ -53,16 +54,20 @@ def _words(text: str) -> frozenset[str]:
 
 
 class _Abbreviations(NamedTuple):
-    """Abbreviations before names or examples, and those only before a number."""
+    """Abbreviations before names or examples, and those only before a number; ``has_list_letters``
+    is whether a letter in front is that of a list ("b. Second")."""
 
     anywhere: frozenset[str]
     before_numbers: frozenset[str]
+    has_list_letters: bool
 
 
 # The journal has digests of sentences that end by these: they must not change.
-_OF_JOURNAL = _Abbreviations(_ABBREVIATIONS, _NUMBERED)
+_OF_JOURNAL = _Abbreviations(_ABBREVIATIONS, _NUMBERED, has_list_letters=False)
 _ALL = _Abbreviations(
-    _ABBREVIATIONS | _words(_MORE_ABBREVIATIONS), _NUMBERED | _words(_MORE_NUMBERED)
+    _ABBREVIATIONS | _words(_MORE_ABBREVIATIONS),
+    _NUMBERED | _words(_MORE_NUMBERED),
+    has_list_letters=True,
 )
 _DAY = re.compile(r"\d{1,2}\.\d{1,2}")
 # German has a stop after ordinals, often followed by a capital letter: "bis 15. Januar", "im 2.
@@ -129,8 +134,11 @@ def _ends_sentence(
     if not word.isalnum():
         match_of_word = _LAST_WORD.search(preceding)
         word = match_of_word[0] if match_of_word else ""
+    is_first = not text[sentence_start : match.start() - len(word)].strip("-*+ \t\n")
+    if is_first and abbreviations.has_list_letters and _LIST_LETTER.fullmatch(word):
+        return False
     if word.isdigit() or _DAY.fullmatch(word):
-        if not text[sentence_start : match.start() - len(word)].strip("-*+ \t\n"):
+        if is_first:
             return False  # "1. First" is a list number, "12.12. Concert" a day
         is_ordinal = _BEFORE_ORDINAL.search(preceding[: -len(word)].rstrip())
         if len(word) <= 3 and (is_ordinal or _GERMAN_MONTH.match(text, match.end())):

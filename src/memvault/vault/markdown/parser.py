@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cache
+from unicodedata import east_asian_width
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
-from markdown_it.rules_inline import StateInline, image, link
+from markdown_it.rules_inline import StateInline, emphasis, image, link
 from markdown_it.rules_inline import backtick as code_span
 from markdown_it.rules_inline import html_inline as html_tag
 from markdown_it.token import Token
@@ -18,6 +19,7 @@ from memvault.vault.markdown.logseq_marks import logseq_plugin
 from memvault.vault.markdown.plugins import (
     anchor_plugin,
     comment_plugin,
+    container_plugin,
     field_plugin,
     highlight_plugin,
     marker_plugin,
@@ -51,7 +53,7 @@ def _parser() -> MarkdownIt:
     md = MarkdownIt("commonmark", {"maxNesting": MAX_NESTING}).enable(["table", "strikethrough"])
     plugins = (
         wikilink_plugin, field_plugin, tag_plugin, comment_plugin, marker_plugin, formula_plugin,
-        logseq_plugin, anchor_plugin, highlight_plugin,
+        logseq_plugin, anchor_plugin, highlight_plugin, container_plugin,
     )  # fmt: skip
     for plugin in plugins:
         plugin(md)
@@ -61,6 +63,7 @@ def _parser() -> MarkdownIt:
     md.inline.ruler.at("html_inline", _counting_lines(html_tag))
     md.inline.ruler.at("link", _link)
     md.inline.ruler.at("image", _image)
+    md.inline.ruler.at("emphasis", _emphasis)
     md.core.ruler.at("inline", _inline)
     # Only renderers need these: line ends are normalised already, and readers join the text.
     md.core.ruler.disable(["normalize", "text_join"])
@@ -68,6 +71,24 @@ def _parser() -> MarkdownIt:
     md.validateLink = _any_link  # type: ignore[method-assign,assignment]
     md.normalizeLink = str  # type: ignore[method-assign,assignment]
     return md
+
+
+def _emphasis(state: StateInline, silent: bool) -> bool:
+    """markdown-it's own rule, with marks next to a wide letter, as Chinese and Japanese have no
+    spaces around them ("**重要（必読）**です")."""
+    start, known = state.pos, len(state.delimiters)
+    if not emphasis.tokenize(state, silent):
+        return False
+    before, after = state.src[start - 1 : start], state.src[state.pos : state.pos + 1]
+    if before and after and state.src[start] == "*":
+        for mark in state.delimiters[known:]:
+            mark.open = mark.open or (_is_wide(before) and not after.isspace())
+            mark.close = mark.close or (_is_wide(after) and not before.isspace())
+    return True
+
+
+def _is_wide(character: str) -> bool:
+    return east_asian_width(character) in "WF"
 
 
 def _any_link(_url: str) -> bool:

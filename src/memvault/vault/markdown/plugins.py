@@ -1,5 +1,5 @@
-"""Plugins for comments, inline fields, ids of blocks and headings, callouts, tasks, tags and
-highlights."""
+"""Plugins for comments, containers, inline fields, ids of blocks and headings, callouts, tasks,
+tags and highlights."""
 
 from __future__ import annotations
 
@@ -97,6 +97,31 @@ def _add_paragraph(state: StateBlock, line: int, text: str) -> None:
     token = state.push("inline", "", 0)
     token.content, token.map, token.children = text, [line, line + 1], []
     state.push("paragraph_close", "p", -1)
+
+
+# As VitePress, Docusaurus, MyST and Pandoc write callouts: the word for the kind is not shown.
+_CONTAINER_MARK = re.compile(
+    r":{3,}[ \t]*(?:\{[^}\n]*\}|(?:note|tip|info|important|warning|caution|danger|details|success"
+    r"|example|question|quote|seealso)(?![^\s:]))?[ \t:]*"
+)
+
+
+def _container_mark(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """Parse a line that begins or ends a container (``::: warning Title`` … ``:::``), of which only
+    the title is text."""
+    line_start = state.bMarks[start] + state.tShift[start]
+    match = _CONTAINER_MARK.match(state.src, line_start, state.eMarks[start])
+    if match is None or state.is_code_block(start):
+        return False
+    if not silent:
+        _add_paragraph(state, start, state.src[match.end() : state.eMarks[start]].strip())
+        state.line = start + 1
+    return True
+
+
+def container_plugin(md: MarkdownIt) -> None:
+    ends = {"alt": ["paragraph", "reference", "blockquote", "list"]}
+    md.block.ruler.before("fence", "container", _container_mark, ends)  # type: ignore[arg-type]
 
 
 def comment_plugin(md: MarkdownIt) -> None:
