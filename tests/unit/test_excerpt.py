@@ -361,7 +361,7 @@ def test_a_long_list_is_shown_where_the_question_names_it_with_the_text_of_its_l
 
 
 def test_other_properties_are_shown_in_room_that_is_left_but_not_those_for_obsidian(shelf):
-    fields = "kanban-plugin: board\nkeeper: Ida Berg\nfuel: kerosene\ncssclasses: [wide]\nbanner: '![[a.png]]'"
+    fields = "kanban-plugin: board\nlast modified: 2026-04-25\ndg-publish: true\nkeeper: Ida Berg\nfuel: kerosene\ncssclasses: [wide]\nbanner: '![[a.png]]'"
     text = f"---\n{fields}\n---\n# Gull Rock\n\n{ANSWER}\n"
     shown = shelf.shown("who looks after the tower?", text, 200)
     assert (shown.text, shown.lines.first) == (f"keeper: Ida Berg\nfuel: kerosene\n{ANSWER}", 1)
@@ -369,6 +369,8 @@ def test_other_properties_are_shown_in_room_that_is_left_but_not_those_for_obsid
         shelf.shown("who looks after the tower?", text, 100).text == f"keeper: Ida Berg\n{ANSWER}"
     )
     assert shelf.shown("who looks after the tower?", text, 60).text == ANSWER
+    modified = shelf.shown("when was the page on Gull Rock last modified?", text, 200).text
+    assert modified == f"last modified: 2026-04-25\n{ANSWER}"
 
 
 def test_of_a_long_note_the_passage_that_was_found_is_shown_without_reading_the_note(shelf):

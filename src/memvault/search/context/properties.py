@@ -21,8 +21,14 @@ from memvault.search.property_text import (
 from memvault.search.question_forms import asks_for_amount, asks_for_day
 from memvault.text.encoders.embedding import Embedder
 from memvault.text.relations import NOT_FIELDS
+from memvault.vault.frontmatter.properties import property_key
 
 BOOKKEEPING = frozenset({"modality", "conversation", "session"})  # set in notes of clients
+# Of plugins and site generators, which keep them in every note: shown only where asked for.
+UPKEEP = frozenset({
+    "updated", "updated_at", "updatedat", "date_updated", "last_updated", "modified", "modified_at",
+    "date_modified", "last_modified", "lastmod", "mtime", "draft", "dg_publish", "slug", "uid",
+})  # fmt: skip
 MAX_PROPERTIES = 6  # properties that are shown, of `MAX_VALUE_CHARS` on average
 MIN_NEARNESS = 0.25  # cosine of a question and the key of a property that answers it
 _PLAIN = re.compile(r"[^\W\d_][^\d/<>{}]*")  # no number, time, path or link
@@ -138,9 +144,14 @@ def quotable(memory: Memory, properties: Sequence[str]) -> tuple[str, ...]:
 def first_properties(
     memory: Memory, remaining_bytes: int, excluded: Sequence[str] = ()
 ) -> list[str]:
-    """``key: value`` of a note's first fields, as many as fit into so many UTF-8 bytes."""
+    """``key: value`` of a note's first fields, as many as fit into so many UTF-8 bytes, without
+    `UPKEEP`."""
     lines_that_fit: list[str] = []
-    lines = (f"{key}: {shown}" for key, _, shown in _fields(memory))
+    lines = (
+        f"{key}: {shown}"
+        for key, _, shown in _fields(memory)
+        if property_key(key).replace("-", "_") not in UPKEEP
+    )
     for line in islice((line for line in lines if line not in excluded), MAX_PROPERTIES):
         remaining_bytes -= len(line.encode()) + 1
         if remaining_bytes < 0:
