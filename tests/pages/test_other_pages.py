@@ -96,7 +96,7 @@ def test_on_a_phone_what_waits_comes_first_and_no_page_is_wider_than_the_screen(
 ) -> None:
     endless = "Tide_gauge_" * 9
     site.edit(
-        f"permanent/{endless}.md", f"---\ndate: 2024-05-18\n---\nSee [[{endless}]] on kelp.\n"
+        f"permanent/{endless}.md", f"---\ndate: 2024-06-18\n---\nSee [[{endless}]] on kelp.\n"
     )
     site.settled()
     browser.size(390, 844, mobile=True)
