@@ -153,11 +153,14 @@ def is_person() -> bool:
 
 
 def client_name() -> str | None:
-    """The calling client's name: for a web client, the name that the person approved; else the name
-    that it gave in the handshake, marked if it is that of an approved client."""
+    """The calling client's name: for a web client, the name that the person approved; for any other
+    than the command line the name that it gave in the handshake, marked if it is that of an
+    approved client."""
     with suppress(RuntimeError):  # not over HTTP
         if approved := getattr(get_http_request().state, WEB_CLIENT, None):
             return _safe_name(approved)
+    if is_person():
+        return "memvault's command line"
     parameters = get_context().session.client_params
     if parameters is None:
         return None

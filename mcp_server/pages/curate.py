@@ -88,6 +88,7 @@ class CuratePage:
             task=task,
             number=skipped + 1,
             total=len(tasks),
+            searched=self._site.container.curation.is_searched,
             kind=kind,
             kinds=Counter(task.task_type.value for task in open_tasks),
             skip=_address(kind, skipped + 1),

@@ -73,6 +73,7 @@ class TodayPage:
             notes=len(container.live.catalogue),
             indexing=self._site.startup.indexing,
             tasks=len(tasks),
+            searched=container.curation.is_searched,
             wishes=len(container.proposals.waiting()),
             kinds=Counter(task.task_type.value for task in tasks).most_common(),
             changes=shown_changes(

@@ -120,6 +120,11 @@ class CurationTasks:
             self.wait(FIRST_PATIENCE)
         return self._open_tasks()
 
+    @property
+    def is_searched(self) -> bool:
+        """Whether tasks were looked for since the start."""
+        return self._tasks is not None
+
     def pending(self) -> int:
         """The number of open tasks."""
         return len(self._open_tasks())

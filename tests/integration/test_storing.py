@@ -390,3 +390,16 @@ def test_a_folder_that_is_swapped_for_a_link_during_a_store_is_a_domain_error(
     monkeypatch.setattr("memvault.vault.files.os.path.realpath", swapped)
     with pytest.raises(StorageError):
         remember(desk.curator, draft)
+
+
+def test_the_persons_command_line_is_named_as_such_and_no_client_can_have_its_name(
+    writer: Caller,
+) -> None:
+    named = {}
+    for caller in (writer.person, writer.named("memvault's command line")):
+        path = caller.ok("store_memory", content="The pump is green.", rationale=WHY)["path"]
+        named[caller] = writer.notes()[path].decode()
+        writer.person.ok("forget_concept", target=path, rationale=WHY, reason="outdated")
+    by_person, by_client = named.values()
+    assert "source: memvault's command line" in by_person
+    assert "source: a client named memvault's command line" in by_client

@@ -193,8 +193,19 @@ def test_the_folder_of_models_is_no_table_of_the_configuration(
     monkeypatch.setenv("MEMVAULT_CACHE__MEMORIES", "7")
     assert load_settings(None).cache.memories == 7
     monkeypatch.setenv("MEMVAULT_ENGINE", "8420")
-    with pytest.raises(InvalidParams, match="engine"):
+    with pytest.raises(InvalidParams, match="MEMVAULT_ENGINE"):
         load_settings(None)
+
+
+def test_a_wrong_value_of_an_environment_variable_names_the_variable(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("MEMVAULT_CACHE__MEMORIES", "many")
+    with pytest.raises(InvalidParams) as raised:
+        load_settings(None)
+    assert raised.value.message.startswith(
+        "configuration: MEMVAULT_CACHE__MEMORIES (environment): "
+    )
 
 
 def test_a_name_that_no_choice_has_is_refused_with_the_choices(

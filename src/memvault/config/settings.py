@@ -6,6 +6,7 @@ which takes precedence.
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from pathlib import Path
@@ -309,7 +310,9 @@ def load_settings(config_file: Path | None) -> Settings:
         return Settings(**values)
     except ValidationError as error:
         first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
+        steps = [str(part) for part in first["loc"]]
+        variable = f"MEMVAULT_{'__'.join(steps)}".upper()
+        where = f"{variable} (environment)" if variable in os.environ else ".".join(steps)
         is_unknown = first["type"] == "extra_forbidden"
         reason = "there is no such key" if is_unknown else reason_of(first["msg"])
         raise InvalidParams(f"configuration: {where}: {reason}") from error
