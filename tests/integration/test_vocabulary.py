@@ -18,7 +18,6 @@ from indexer.indexer import Indexer
 from memvault.model.note import Chunk
 from memvault.model.priority import making_way
 from memvault.model.search import Mode
-from memvault.search.knowledge import LARGE_VAULT_CHUNKS
 from memvault.search.vocabulary import MIN_COSINE, Vocabulary, one_mistake_from
 from memvault.stores.vectors import bm25
 from memvault.text.encoders.embedding import Embedder
@@ -228,44 +227,3 @@ def test_tasks_are_found_by_whether_their_boxes_are_ticked(
     indexer.scan()
     with searcher_over(indexer, embedder) as searcher:
         assert searcher.search(question).hits[0].memory.title == title
-
-
-OVEN = "We bought the oven in Leeds, and it came with two trays.\n"
-
-
-def test_a_word_that_nothing_in_a_larger_vault_is_like_is_said_and_makes_the_answer_less_sure(
-    indexer: Indexer, embedder: Embedder, write: Write
-) -> None:
-    write("Oven.md", OVEN)
-    write("Paste.md", "Drag images into the folder.\n")
-    write("Folder.md", "The folder of images is on the desk.\n")
-    for day in range(62):
-        hours = (
-            f"## {hour}:00\n\nWe painted the hall, and Marit cut the hedge.\n" for hour in range(24)
-        )
-        write(f"Day {day}.md", "\n".join(hours))
-    indexer.scan()
-    with searcher_over(indexer, embedder) as searcher:
-        searcher.warm_up()
-        assert searcher.hybrid.chunk_count() >= LARGE_VAULT_CHUNKS
-        known = searcher.search("Which trays came with the oven?")
-        other = searcher.search("Which trays came with the stroller?")
-        like = searcher.search("Which folder has the photograph?")
-        by_the_way = searcher.search(
-            "Which trays came with the oven that we bought in Leeds, before we painted the hall "
-            "and cut the hedge with a trombone?"
-        )
-    assert "No note has 'stroller'." in str(other.notice)
-    assert other.hits[0].confidence < 0.5 * known.hits[0].confidence
-    assert not any("No note has" in str(each.notice) for each in (known, like, by_the_way))
-
-
-def test_common_words_that_a_small_vault_lacks_are_not_said(
-    indexer: Indexer, embedder: Embedder, write: Write
-) -> None:
-    write("Oven.md", OVEN)
-    indexer.scan()
-    with searcher_over(indexer, embedder) as searcher:
-        searcher.warm_up()
-        notice = searcher.search("Which trays came with the stroller?").notice
-    assert "No note has" not in str(notice)

@@ -13,7 +13,6 @@ from memvault.search.candidates import BEST_NOTES
 from memvault.search.hybrid import HybridSearch
 from memvault.search.request import SearchRequest
 from memvault.stores.open import Stores
-from memvault.stores.vectors.languages import is_foreign
 
 MIN_KNOWLEDGE = 0.34  # knowledge from which the notes surely know an answer
 MIN_KNOWLEDGE_SHOWN = 0.3  # knowledge from which the nearest notes are shown, marked as unsure
@@ -79,22 +78,6 @@ class Knowledge:
             return MIN_KNOWLEDGE_SHOWN
         size = math.log(2.0 + chunks) / math.log(2.0 + LARGE_VAULT_CHUNKS)
         return min(MIN_KNOWLEDGE_SHOWN, MIN_KNOWLEDGE * size)
-
-    def unmatched_words(self, question: str) -> list[str]:
-        """The words of an English question that no note has, nor a similar one; none in a small
-        vault, which lacks common words too, and where most notes are in another language.
-
-        Raises:
-            StoreUnavailable: the vector store does not answer.
-        """
-        is_english = (
-            self._vectors.language_of(question) is None
-            and not is_foreign(question)
-            and self._vectors.main_language() is None
-        )
-        if not is_english or self._hybrid.chunk_count() < LARGE_VAULT_CHUNKS:
-            return []
-        return self._hybrid.vocabulary.unmatched(question)
 
     def _language_bonus(self, query: str) -> float:
         """What to add to the knowledge for a question that is not in English.

@@ -243,7 +243,7 @@ class Searcher:
         return sum(in_scope(memory, scope) for memory in self._memories.at(paths))
 
     def _unseen_names(self, request: SearchRequest, hits: Sequence[Hit]) -> list[str]:
-        """The names and other words in a question, besides its times, that no note has."""
+        """The names in a question, besides its times, that no note has."""
         text = " ".join(f"{hit.memory.title} {hit.text}" for hit in hits).casefold()
 
         def is_in_vault(name: str) -> bool:
@@ -251,10 +251,7 @@ class Searcher:
 
         question = request.query if request.time is None else request.time.rest
         try:
-            language = self._vectors.language_of(request.query)
-            names = unseen_names(question, language, is_in_vault)
-            words = self._knowledge.unmatched_words(question)
-            return [*names, *(word for word in words if not is_in_vault(word))]
+            return unseen_names(question, self._vectors.language_of(request.query), is_in_vault)
         except StoreUnavailable:
             return []
 

@@ -37,7 +37,6 @@ RARE_SHARE = 0.01  # share of the passages; a word in more of them matches only 
 MIN_COSINE = 0.6  # of two similar words
 MAX_SIMILAR = 2  # words of the vault that are similar to one of a question
 SIMILAR_WEIGHT = 0.6  # of a similar word, times its cosine; a word of the question has 1
-UNMATCHED_SHARE = 0.25  # of a question's words; a long one has such words by the way
 MIN_MISTYPED_LETTERS, MAX_MISTYPED_LETTERS = 6, 40  # letters of a word that may be mistyped
 MAX_LETTERS = 40  # most common letters of a vault, tried in place of mistakes
 MAX_WORDS = 15_000  # most common words of a vault: 23 MB of vectors
@@ -48,7 +47,6 @@ FIRST_SECONDS = 1.0  # for which a question waits while the words are read for t
 _NOTES_AT_ONCE = 200
 _MAX_QUESTIONS = 256  # questions whose similar words are cached
 _WORD = re.compile(r"[^\W\d_]{3,}")
-_WHOLE_WORD = re.compile(r"(?<![\w'’])[^\W\d_]{3,}(?![\w'’])")  # no part of "didn't"
 
 Similar = Mapping[str, Mapping[str, float]]  # for words of a question, words of the vault
 _WITHOUT_CONTENT = STOP_WORDS | ANYTHING
@@ -137,29 +135,6 @@ class Vocabulary:
             if not self._waited_in_vain:
                 self._reading.release()
         return self._begin(question)()
-
-    def unmatched(self, question: str) -> list[str]:
-        """The words of a question in lower case that no passage has and no word of the vault is
-        similar to, if they are `UNMATCHED_SHARE` of its content words; none before the vault's
-        words are read.
-
-        Raises:
-            StoreUnavailable: the vector store does not answer.
-        """
-        vault_words, similar = self._vault_words, self.similar(question)
-        if vault_words is None:
-            return []
-        words = dict.fromkeys(_WHOLE_WORD.findall(question))
-        content = [word for word in words if word.lower() not in _WITHOUT_CONTENT]
-        unmatched = [
-            word
-            for word in content
-            if word.islower()
-            and not similar.get(word)
-            and (term := _term(word)) is not None
-            and term not in vault_words.rarity
-        ]
-        return unmatched if len(unmatched) >= UNMATCHED_SHARE * len(content) else []
 
     def shares(self, question: str, texts: Sequence[str]) -> list[float]:
         """For each text the share of the question's words that it has, itself or a similar one,
