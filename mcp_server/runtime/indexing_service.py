@@ -19,7 +19,13 @@ from mcp_server.runtime.generations import Generation, OpenGenerations
 from mcp_server.runtime.replication import Replication
 from mcp_server.runtime.worker import Worker, settle
 from memvault.config.settings import Settings
-from memvault.model.errors import DiskFull, MemvaultError, StorageError, VaultMissing
+from memvault.model.errors import (
+    DiskFull,
+    MemvaultError,
+    StorageError,
+    StoreUnavailable,
+    VaultMissing,
+)
 from memvault.model.graph import NotesIndexed
 from memvault.stores import faults
 from memvault.stores.open import EMBEDDED
@@ -354,7 +360,11 @@ class IndexingService:
         if faults.is_corrupt(error):
             logger.error("the indexes are damaged: filling new ones from the vault")
             return self.rebuild(report)
-        is_temporary = isinstance(error, DiskFull | VaultMissing) or self._live.stores.unreachable()
+        # A server that did not answer then may answer now.
+        is_temporary = (
+            isinstance(error, DiskFull | VaultMissing | StoreUnavailable)
+            or self._live.stores.unreachable()
+        )
         if self._winding_down.is_set() or not is_temporary:
             raise error
         logger.error("%s Indexing starts after that.", error.message)

@@ -54,19 +54,14 @@ def search(
     }
     if project is not None:
         arguments["project"] = project
-    places = places_of(context)
-    with engine_of(places) as engine:
-        answer = dict(engine.call_tool("recall_memory", arguments))
-        is_empty = not answer["nodes"] and engine.status()["notes"] == 0
+    answer = tool_answer(context, "recall_memory", arguments)
     if as_json:
         print_json(answer)
         return
     if notice := answer.get("notice"):
         print_text(str(notice), style="yellow")
-    elif is_empty:
-        print_line(f"{places.vault} has no notes yet. Name the folder of yours with --vault.")
     elif not answer["nodes"]:
-        console.print("No notes found.")
+        _print_why_nothing(places_of(context))
     for node in answer["nodes"]:
         _print_result(node)
 
@@ -116,6 +111,15 @@ def show(
         _print_note(answer)
         for name in ("links", "backlinks"):
             _print_links(name, answer.get(name, []))
+
+
+def _print_why_nothing(places: Places) -> None:
+    with engine_of(places) as engine:
+        is_empty = engine.status()["notes"] == 0
+    if is_empty:
+        print_line(f"{places.vault} has no notes yet. Name the folder of yours with --vault.")
+    else:
+        console.print("No notes found.")
 
 
 def _raise_if_not_indexed(places: Places, name: str) -> None:
