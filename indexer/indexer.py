@@ -143,7 +143,7 @@ class Indexer:
                 for path, stat in differing.changed.items()
                 if is_first or path not in self._due or self._due.stat(path, stat) != stat
             }
-        outdated = differing.outdated.intersection(changed) - forced if is_first else set()
+        outdated = differing.outdated.intersection(changed) - forced
         result = self._apply(
             (changed - outdated) | (forced - differing.deleted),
             differing.deleted,
@@ -151,7 +151,7 @@ class Indexer:
             forced=forced,
             relink=relink,
         )
-        if outdated:  # meanwhile they are found as the earlier memvault indexed them
+        if outdated and is_first:  # meanwhile they are found as the earlier memvault indexed them
             self.updating = True
             try:
                 result.add(self._apply(outdated, (), report))

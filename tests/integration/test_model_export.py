@@ -107,11 +107,16 @@ def test_exports_of_earlier_formats_are_removed_a_month_after_the_first_of_this_
     later, unfinished = "all-MiniLM-L6-v2-0.1.0-v99", "exporting-abc"
     for name in [current, *earlier, later, unfinished]:
         (model_cache() / name).mkdir(parents=True)
-        (model_cache() / name / "model.xml").write_text("<net/>")
+        (model_cache() / name / "meta.json").write_text("{}")
         (model_cache() / f"{name}.lock").touch()
+    downloaded = "paraphrase-MiniLM-L12-v2"  # by the person, into the folder that they saw
+    (model_cache() / downloaded).mkdir()
+    (model_cache() / downloaded / "config.json").write_text("{}")
 
     def left() -> set[str]:
-        return {path.name for path in model_cache().iterdir() if path.is_dir()}
+        folders = {path.name for path in model_cache().iterdir() if path.is_dir()}
+        assert downloaded in folders
+        return folders - {downloaded}
 
     month_ago = time.time() - 31 * 24 * 3600
     os.utime(model_cache() / "intfloat--e5-base-v2-v3", (month_ago, month_ago))

@@ -150,6 +150,27 @@ def test_other_words_with_a_capital_are_no_unseen_names(workshop: Searcher, ques
     assert "No note has" not in str(workshop.search(question).notice)
 
 
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What is the ISBN of the book on kilns?",  # the key of a property
+        "Which book on kilns is in Verona?",  # a folder
+        "Which book on kilns is for Potters?",  # a tag
+    ],
+)
+def test_what_only_properties_folders_and_tags_are_called_is_no_unseen_name(
+    write: Callable[..., Path], indexer: Indexer, embedder: Embedder, question: str
+) -> None:
+    text = "---\nisbn: 978-3-16-148410-0\ntags: [potters]\n---\nA book on kilns and glazes.\n"
+    write("Verona/Kilns.md", text)
+    write("Verona/Lease.md", "The lease of the workshop ends in May.\n")
+    indexer.scan()
+    with searcher_over(indexer, embedder) as searcher:
+        answer = searcher.search(question)
+    assert answer.hits[0].memory.title == "Kilns"
+    assert "No note has" not in str(answer.notice)
+
+
 def test_a_short_name_may_have_another_ending_in_some_languages(
     write: Callable[..., Path], indexer: Indexer, embedder: Embedder
 ) -> None:

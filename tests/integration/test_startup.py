@@ -596,6 +596,26 @@ def test_an_update_delays_no_question_and_what_the_person_changed_comes_first(
         startup.close()
 
 
+def test_a_scan_amid_the_first_one_after_an_update_leaves_it_the_notes_to_index_again(
+    vault_folder: Path, settings: Settings, state: StateFolder, write: Write
+) -> None:
+    fill(write, 20, lines=1)
+    index_in_format(FORMAT - 1, vault_folder, settings, state)
+    write("Plums.md", "The plums ripen in August.\n")
+    with opened(vault_folder, settings, state) as container:
+        indexer = container.live.indexer
+        amid: list[ScanReport] = []
+
+        def scan_again(progress: Progress) -> None:
+            if not amid and progress.stage == "reading":
+                write("Lamp.md", "# Lamp\n\nThe lamp is lit at dusk.\n")
+                amid.append(indexer.scan())
+
+        report = indexer.scan(scan_again)
+        assert (amid[0].indexed, report.indexed) == (1, 21)
+        assert {record.format for record in container.live.catalogue.records()} == {FORMAT}
+
+
 def test_indexes_of_a_newer_memvault_are_put_aside_and_filled_again(
     vault_folder: Path,
     settings: Settings,

@@ -360,6 +360,13 @@ def test_a_long_list_is_shown_where_the_question_names_it_with_the_text_of_its_l
     assert shelf.shown("what is the weather like?", text, 400).text == f"fuel: kerosene\n{ANSWER}"
 
 
+def test_a_long_property_is_not_shown_where_the_question_names_nothing(shelf):
+    story = f"the rocks and the light as the keepers knew them {'in winter and in summer ' * 3}"
+    text = f"---\nstory: {story}\nfuel: kerosene\n---\n# Gull Rock\n\n{ANSWER}\n"
+    assert shelf.shown("what about that?", text, 400).text == f"fuel: kerosene\n{ANSWER}"
+    assert story.strip() in shelf.shown("what about Gull Rock?", text, 400).text
+
+
 def test_other_properties_are_shown_in_room_that_is_left_but_not_those_for_obsidian(shelf):
     fields = "kanban-plugin: board\nlast modified: 2026-04-25\ndg-publish: true\nkeeper: Ida Berg\nfuel: kerosene\ncssclasses: [wide]\nbanner: '![[a.png]]'"
     text = f"---\n{fields}\n---\n# Gull Rock\n\n{ANSWER}\n"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -508,6 +509,18 @@ def test_what_a_crash_of_an_earlier_version_interrupted_is_completed_or_was_not_
         desk.vault.move(".trash/Plan.md", "Plan.md")
     desk.open()
     assert desk.files() == {"Plan.md": NOTE} and desk.kept() == []
+
+
+@pytest.mark.parametrize("kinds", permutations([TrashEntry.FORGOTTEN, TrashEntry.RESTORING]))
+def test_a_restoring_is_known_even_if_it_is_synced_before_what_it_restores(
+    desk: TrashDesk, kinds: tuple[TrashEntry, ...]
+) -> None:
+    tombstones = Tombstones(desk.journal)
+    for kind in kinds:
+        assert tombstones.being_restored() == []
+        desk.journal.append(entry_of(kind, earlier_tombstone(), "Plan.md"))
+    ((restoring, path),) = tombstones.being_restored()
+    assert (restoring.reversal_hash, path) == ("a" * 32, "Plan.md")
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,17 @@ def test_a_paragraph_of_spaces_or_of_signs_of_code_is_read(line: str) -> None:
     assert seconds_of(lambda: parse_note("Kite.md", f"It flies.\n{line}\n".encode())) < SECONDS
 
 
+@pytest.mark.parametrize("words", ["a. b ", "e.g. b ", "3. b "])
+def test_a_paragraph_of_stops_that_end_no_sentence_is_read(words: str) -> None:
+    """The time doubles with the text; with the square of its length it would be four times."""
+
+    def seconds(chars: int) -> float:
+        data = (words * (chars // len(words))).encode()
+        return min(seconds_of(lambda: parse_note("kite.md", data)) for _ in range(3))
+
+    assert seconds(16 * CHARS) < 3.0 * seconds(8 * CHARS)
+
+
 def test_a_link_is_not_proposed_within_code_of_any_marks() -> None:
     line = "``a ` Kite`` `Kite` Kite"
     assert [line[slice(*span.span())] for span in _NO_PLACE.finditer(line)] == [

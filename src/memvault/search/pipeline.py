@@ -28,6 +28,7 @@ from memvault.search.calibration import (
 )
 from memvault.search.candidates import CandidateFinder
 from memvault.search.knowledge import MIN_KNOWLEDGE, Knowledge
+from memvault.search.lists.named_groups import names_any
 from memvault.search.modes import PLANS, Floats32, detect_mode, diverse
 from memvault.search.notices import (
     UNSURE,
@@ -247,7 +248,11 @@ class Searcher:
         text = " ".join(f"{hit.memory.title} {hit.text}" for hit in hits).casefold()
 
         def is_in_vault(name: str) -> bool:
-            return name.casefold() in text or bool(self._vectors.rank_keywords(name, 1).note_ids)
+            return (
+                name.casefold() in text
+                or names_any(name, self._memories)
+                or bool(self._vectors.rank_keywords(name, 1).note_ids)
+            )
 
         question = request.query if request.time is None else request.time.rest
         try:

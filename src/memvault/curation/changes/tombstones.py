@@ -77,7 +77,11 @@ class Tombstones(JournalReader):
         Each comes with the path to which its note was to be restored.
         """
         with self._current():
-            return [(self._tombstones[key], path) for key, path in self._restoring.items()]
+            return [
+                (self._tombstones[key], path)
+                for key, path in self._restoring.items()
+                if self._is(key, _State.FORGOTTEN)
+            ]
 
     def matching(self, target: str) -> list[Tombstone]:
         """The kept tombstones with this hash, id, path or name, or the path as answers show it."""
@@ -157,10 +161,7 @@ class Tombstones(JournalReader):
             self._reach(key, _STATE_OF[kind])
 
     def _update(self) -> None:
-        """Drop the restorings that ended, and collect the ids that the graph omits."""
-        ended = [key for key in self._restoring if not self._is(key, _State.FORGOTTEN)]
-        for key in ended:
-            del self._restoring[key]
+        """Collect the ids that the graph omits."""
         self._suppressed_ids = frozenset(
             node
             for key, tombstone in self._tombstones.items()

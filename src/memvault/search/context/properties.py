@@ -43,7 +43,7 @@ def named_properties(memory: Memory, question: str) -> list[str]:
     """``key: value`` of fields with a word of the question besides the note's names; of all in
     plain words if it has no other word ("Who is Ida Berg?")."""
     question_terms, names = terms_of(question), _terms_of_names(memory)
-    fields = list(_fields(memory, MAX_ASKED_CHARS))
+    fields = list(_fields(memory, MAX_ASKED_CHARS if question_terms else MAX_VALUE_CHARS))
     if question_terms <= names:
         return [
             f"{key}: {shown}"

@@ -32,6 +32,7 @@ _DOCUMENT_PROMPTS = ("document", "passage", "corpus")
 _FORMAT = 4  # of the exported folder; a new number invalidates old exports
 _EXPORT = re.compile(r"-v(\d+)$")  # the end of an exported folder's name
 _KEPT_SECONDS = 30 * 24 * 3600.0
+_META = "meta.json"  # the file that every export has
 SCRATCH = "exporting-"  # the beginning of the name of a folder with an unfinished export
 
 # Prefixes that families of models were trained with, for those whose files do not name them:
@@ -163,7 +164,8 @@ def remove_old_exports() -> int:
     """
     before = time.time() - _KEPT_SECONDS
     folders = [path for path in model_cache().glob("*") if path.is_dir()]
-    formats = {path: int(found[1]) for path in folders if (found := _EXPORT.search(path.name))}
+    exports = [path for path in folders if (path / _META).is_file()]  # not a model of the person's
+    formats = {path: int(found[1]) for path in exports if (found := _EXPORT.search(path.name))}
     removed = [path for path in folders if path.name.startswith(SCRATCH) and _made(path) < before]
     if any(_made(path) < before for path, number in formats.items() if number == _FORMAT):
         removed += [path for path, number in formats.items() if number < _FORMAT]
@@ -178,5 +180,5 @@ def _made(folder: Path) -> float:
 
 
 def read_meta(folder: Path) -> ModelMeta:
-    values = json_value((folder / "meta.json").read_text(encoding="utf-8"))
+    values = json_value((folder / _META).read_text(encoding="utf-8"))
     return ModelMeta(**{**values, "inputs": tuple(values["inputs"])})

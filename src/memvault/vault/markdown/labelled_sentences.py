@@ -20,6 +20,7 @@ _END = re.compile(r"(?P<stop>[.!?…。！？｡।॥؟۔።։]+)(?P<quote>[\"'
 _LAST_WORD = re.compile(r"[^\s(\[\"'“‘«]*\Z")
 _LETTERS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")  # J, U.S, p.m
 _LIST_LETTER = re.compile(r"[a-z]|[ivx]{2,4}")
+_LIST_MARKS = re.compile(r"[-*+ \t\n]*")
 _WORD_WINDOW = 40
 
 # Abbreviations before names or examples: a capital letter after them does not start a sentence.
@@ -131,7 +132,8 @@ def _ends_sentence(
         return not following.islower()
     preceding = text[max(sentence_start, match.start() - _WORD_WINDOW) : match.start()]
     word = _last_word(preceding)
-    is_first = not text[sentence_start : match.start() - len(word)].strip("-*+ \t\n")
+    marks = _LIST_MARKS.match(text, sentence_start)
+    is_first = marks is not None and marks.end() >= match.start() - len(word)
     if is_first and abbreviations.has_list_letters and _LIST_LETTER.fullmatch(word):
         return False
     if word.isdigit() or _DAY.fullmatch(word):
