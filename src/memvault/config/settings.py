@@ -108,7 +108,7 @@ class NotesSettings(_Table):
         if path and not all(map(_FOLDER_NAME.fullmatch, names)):
             raise ValueError('must be a folder in the vault, such as "AI"')
         if names[0].casefold() in {*FOLDER_LIFECYCLES, "archive"}:
-            raise ValueError(f'must not be in {names[0]}, which says what its notes are')
+            raise ValueError(f"must not be in {names[0]}, which says what its notes are")
         return path
 
 
