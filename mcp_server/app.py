@@ -34,9 +34,6 @@ from memvault.model.json_text import json_object
 if TYPE_CHECKING:
     from mcp_server.engine.startup import Startup
 
-# As long as memvault's own sessions. The SDK would end sessions over HTTP after half an hour, and
-# clients made with the TypeScript SDK begin no other one when theirs has ended.
-SESSION_SECONDS = 86_400.0
 MAX_UNDER_WAY = 64  # requests of one bridge; more wait in its socket until answers are read
 
 
@@ -56,12 +53,10 @@ def engine_app(
     The FastMCP lifespan is entered once, with the application's; connections share it.
 
     Args:
-        http_sessions: the file by which sessions over HTTP continue after a restart; None if they
-            do not.
+        http_sessions: the file by which sessions over HTTP continue after they ended here; None if
+            they do not.
     """
-    mcp_app = mcp.http_app(
-        path="/mcp", host_origin_protection=False, session_idle_timeout=SESSION_SECONDS
-    )
+    mcp_app = mcp.http_app(path="/mcp", host_origin_protection=False)
 
     async def bridge(websocket: WebSocket) -> None:
         with connection_with(tools_in_query(websocket.url.query)):

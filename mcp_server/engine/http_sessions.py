@@ -1,10 +1,10 @@
-"""Continues the MCP sessions of clients over HTTP after the engine restarted.
+"""Continues the MCP sessions of clients over HTTP after they ended here.
 
-A session of the handshake protocols lives in the engine's memory. The specification lets a server
-answer 404 after a restart, and wants clients to begin another session then. Every call of those
-made with the TypeScript SDK fails instead, until the person connects them again. So the handshake
-of each session is kept in the state folder. The first request of a session of an earlier engine
-repeats the handshake, and the session continues under its old id.
+A session of the handshake protocols lives in the engine's memory, and ends with the engine or after
+half an hour without a request. The specification lets a server answer 404 then, and wants clients
+to begin another session. Every call of those made with the TypeScript SDK fails instead, until the
+person connects them again. So the handshake of each session is kept in the state folder. A request
+of a session that ended repeats the handshake, and the session continues under its old id.
 
 What a client subscribed to is not continued.
 """
@@ -29,7 +29,7 @@ from memvault.vault.write import write_whole
 
 _log = logging.getLogger(__name__)
 _SESSION = "mcp-session-id"
-_MAX_SESSIONS = 200  # that are kept, the latest
+_MAX_SESSIONS = 200  # that are kept, those used last
 _MAX_BYTES = 16_384  # of a handshake that is kept
 _INITIALIZED = b'{"jsonrpc":"2.0","method":"notifications/initialized"}'
 
@@ -51,7 +51,7 @@ _HANDSHAKES = TypeAdapter(dict[str, _Handshake])
 
 
 class ContinuedSessions:
-    """The MCP application, which knows the sessions of earlier engines.
+    """The MCP application, which continues sessions that ended otherwise than by their client.
 
     Args:
         app: the application at ``/mcp``.
@@ -61,8 +61,7 @@ class ContinuedSessions:
     def __init__(self, app: ASGIApp, file: Path) -> None:
         self._app = app
         self._file = file
-        self._earlier = _read(file)  # sessions of earlier engines that did not continue yet
-        self._kept = dict(self._earlier)
+        self._kept = _read(file)
         self._continued: dict[str, str] = {}  # the ids of sessions here, by the ids clients know
         self._lock, self._writing = asyncio.Lock(), asyncio.Lock()
 
@@ -74,14 +73,45 @@ class ContinuedSessions:
         if session is None:
             await self._begin(scope, receive, send)
             return
-        async with self._lock:
-            if session in self._earlier:
-                await self._continue(session, scope)
-        if scope["method"] == "DELETE" and self._is_of(session, scope):
+        handshake = self._kept.get(session)
+        if handshake is None or handshake.client != _client_of(scope):
+            await self._app(scope, receive, send)
+            return
+        if scope["method"] == "DELETE":
             await self._keep(session, None)
-        if session in self._continued:
-            scope, send = _of_session(scope, self._continued[session]), _known_as(session, send)
-        await self._app(scope, receive, send)
+        else:
+            self._kept[session] = self._kept.pop(session)  # the last one of those used
+        await self._answer(session, handshake, scope, receive, send)
+
+    async def _answer(
+        self, session: str, handshake: _Handshake, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        """Answer a request of a kept session, which may have ended here."""
+        taken: list[Message] = []
+        has_ended = False
+        sent = _known_as(session, send)
+
+        async def received() -> Message:
+            taken.append(await receive())
+            return taken[-1]
+
+        async def sent_unless_ended(message: Message) -> None:
+            nonlocal has_ended
+            has_ended |= message["type"] == "http.response.start" and message["status"] == 404
+            if not has_ended:
+                await sent(message)
+
+        async def received_again() -> Message:
+            return taken.pop(0) if taken else await receive()
+
+        here = self._continued.get(session, session)
+        await self._app(_of_session(scope, here), received, sent_unless_ended)
+        if has_ended:
+            async with self._lock:
+                if self._continued.get(session, session) == here:  # no other request continued it
+                    await self._continue(session, handshake, scope)
+            here = self._continued.get(session, session)
+            await self._app(_of_session(scope, here), received_again, sent)
 
     async def _begin(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request without a session, and keep it if it began one."""
@@ -103,16 +133,13 @@ class ContinuedSessions:
 
         await self._app(scope, received, sent)
 
-    async def _continue(self, session: str, scope: Scope) -> None:
-        """Begin a session here for one of an earlier engine, if this client began that."""
-        if not self._is_of(session, scope):
-            return
-        handshake = self._earlier.pop(session)
+    async def _continue(self, session: str, handshake: _Handshake, scope: Scope) -> None:
+        """Begin a session here for one that ended."""
         begun = await self._post(scope, handshake.request.encode(), None)
         if begun is not None:
             await self._post(scope, _INITIALIZED, begun)
             self._continued[session] = begun
-            _log.info("continued a client's session of an earlier engine")
+            _log.info("continued a client's session")
 
     async def _post(self, scope: Scope, body: bytes, session: str | None) -> str | None:
         """Post a message as the client of this request; returns the id of its session."""
@@ -140,18 +167,15 @@ class ContinuedSessions:
         await self._app(posted if session is None else _of_session(posted, session), receive, send)
         return found
 
-    def _is_of(self, session: str, scope: Scope) -> bool:
-        """Whether the client that sends this request began the session."""
-        kept = self._kept.get(session)
-        return kept is not None and kept.client == _client_of(scope)
-
     async def _keep(self, session: str, handshake: _Handshake | None) -> None:
         """Keep a session; None if it has ended."""
         self._kept.pop(session, None)
         if handshake is not None:
             self._kept[session] = handshake
         while len(self._kept) > _MAX_SESSIONS:
-            del self._kept[next(iter(self._kept))]
+            oldest = next(iter(self._kept))
+            del self._kept[oldest]
+            self._continued.pop(oldest, None)
         async with self._writing:
             values = {key: asdict(kept) for key, kept in self._kept.items()}
             try:

@@ -116,10 +116,12 @@ def test_init_writes_the_folder_to_the_vaults_configuration_and_says_where_notes
     (vault / "Boat").mkdir(parents=True)
     (vault / "Boat" / "Keel.md").write_text("The keel is oak.\n", encoding="utf-8")
     assert run(["init", str(vault), "--notes-folder", "../elsewhere"]) == 2
-    assert "'../elsewhere' is not a folder in the vault" in capsys.readouterr().err
+    assert "'../elsewhere' must be a folder in the vault" in capsys.readouterr().err
     assert run(["init", str(vault), "--notes-folder", "AI"]) == 0
-    assert "your notes are unchanged; new ones go to AI/" in capsys.readouterr().out
+    shown = capsys.readouterr().out
     places = find_places(str(vault), None)
+    assert "your notes are unchanged; new ones go to AI/" in shown
+    assert f"The settings of this vault are in {places.state.config_file}" in shown
     assert settings_of(places).notes.folder == "AI"
     assert vault_of(places).folders == NoteFolders("AI")
     assert run(["--vault", str(vault), "new", "Mast", "--text", "It is larch."]) == 0
@@ -127,12 +129,34 @@ def test_init_writes_the_folder_to_the_vaults_configuration_and_says_where_notes
     assert run(["--vault", str(vault), "stop"]) == 0
 
 
-@pytest.mark.parametrize("folder", ["..", "AI/../..", ".hidden", "a\\b", "AI//x", "C:", "AI/ x"])
+@pytest.mark.parametrize(
+    "folder", ["..", "AI/../..", ".hidden", "a\\b", "AI//x", "C:", "AI/ x", "A" * 121]
+)
 def test_a_folder_outside_of_the_vault_or_hidden_is_refused(tmp_path: Path, folder: str) -> None:
     file = tmp_path / "memvault.toml"
     file.write_text(f"[notes]\nfolder = '{folder}'\n", encoding="utf-8")
     with pytest.raises(InvalidParams, match=r"notes\.folder: must be a folder in the vault"):
         load_settings(file)
+
+
+def test_the_settings_that_init_changes_keep_their_other_bytes(tmp_path: Path, home: Path) -> None:
+    real, file = tmp_path / "dotfiles.toml", tmp_path / "memvault.toml"
+    real.write_bytes(b"# mine\r\n[engine]\r\nidle_exit_seconds = 5   # short\r\n")
+    file.symlink_to(real)
+    vault = tmp_path / "mine"
+    assert run(["init", str(vault), "--config", str(file), "--notes-folder", "AI"]) == 0
+    assert run(["--vault", str(vault), "stop"]) == 0
+    assert file.is_symlink()
+    assert real.read_bytes().startswith(
+        b"# mine\r\n[engine]\r\nidle_exit_seconds = 5   # short\r\n"
+    )
+    assert load_settings(file).notes.folder == "AI"
+
+
+@pytest.mark.parametrize("folder", ["projects", "Permanent/AI", "sessions", "archive/AI"])
+def test_a_folder_that_says_what_its_notes_are_is_refused(folder: str) -> None:
+    with pytest.raises(ValueError, match="must not be in"):
+        NotesSettings(folder=folder)
 
 
 name = st.text("aAé ßx.", min_size=1).filter(lambda text: text.strip(". ") == text)

@@ -128,7 +128,10 @@ def test_init_of_a_second_vault_says_what_other_commands_need(
     assert not user_config_file().exists()
     shown = capsys.readouterr().out
     assert f'memvault connect claude-desktop --vault "{vault}"' in shown
-    assert "Every command needs this --vault, unless MEMVAULT_VAULT names the folder." in shown
+    assert (
+        f"Every command needs this --vault, unless MEMVAULT_VAULT or `vault` in {user_config_file()}"
+        in shown
+    )
 
 
 def test_a_name_that_two_notes_have_is_refused_with_the_path_of_each(

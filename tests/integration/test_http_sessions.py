@@ -1,19 +1,22 @@
-"""Sessions of MCP clients over HTTP continue after the engine restarted."""
+"""Sessions of MCP clients over HTTP continue after they ended in the engine."""
 
 from __future__ import annotations
 
 import json
 import stat
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import fastmcp
 import pytest
 from starlette.testclient import TestClient
 
 from mcp_server.app import engine_app
+from mcp_server.engine import http_sessions
 from mcp_server.engine.startup import Startup
 from mcp_server.runtime.activity_tracker import ActivityTracker
 from mcp_server.runtime.container import Container
@@ -137,6 +140,37 @@ def test_a_session_that_ended_does_not_continue(container: Container, file: Path
         assert http.send("DELETE", other).status_code == 200
         assert http.post("ping", session=other).status_code == 404
     assert json.loads(file.read_text()) == {}
+
+
+def test_a_session_continues_after_it_was_idle_and_no_other_client_has_it_then(
+    container: Container, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fastmcp.settings, "http_session_idle_timeout", 0.05)
+    with engine(container, file) as http:
+        session = http.begin()
+        for _ in range(2):
+            time.sleep(0.3)
+            assert http.post("ping", session=session, token="two").status_code == 404
+            answer = http.post("tools/call", STORE, session)
+            assert answer.status_code == 200
+            assert answer.headers["mcp-session-id"] == session
+        time.sleep(0.3)
+        assert http.send("DELETE", session).status_code == 200
+        assert http.post("ping", session=session).status_code == 404
+
+
+def test_the_sessions_used_last_are_kept(
+    container: Container, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http_sessions, "_MAX_SESSIONS", 2)
+    with engine(container, file) as http:
+        first, second = http.begin(), http.begin()
+        assert http.post("ping", session=first).status_code == 200
+        third = http.begin()
+        assert http.post("ping", session=second).status_code == 200  # it goes on until it ends
+    with engine(container, file) as http:
+        found = [http.post("ping", session=each).status_code for each in (first, second, third)]
+        assert found == [200, 404, 200]
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{", '{"a": 1}', '{"a": {"request": 1}}'])

@@ -32,7 +32,7 @@ from memvault.cli.terminal import (
     vault_of,
 )
 from memvault.config.paths import user_config_file
-from memvault.model.errors import InvalidParams, StorageError
+from memvault.model.errors import InvalidParams, StorageError, reason_of
 
 if TYPE_CHECKING:
     from memvault.curation.operations.draft import Draft
@@ -93,7 +93,10 @@ def init(
     if becomes_usual:
         print_line(f"Commands use this vault from now on ({user_config_file()}).")
     elif not is_usual:
-        print_line("Every command needs this --vault, unless MEMVAULT_VAULT names the folder.")
+        print_line(
+            "Every command needs this --vault, unless MEMVAULT_VAULT or `vault` in "
+            f"{user_config_file()} names the folder."
+        )
 
 
 def _choose_folder(places: Places, folder: str) -> None:
@@ -103,25 +106,30 @@ def _choose_folder(places: Places, folder: str) -> None:
         InvalidParams: it is not such a folder, or the configuration is invalid.
         StorageError: the configuration cannot be written.
     """
+    from pydantic import ValidationError
+
     from mcp_server.engine.launcher import is_engine_running
     from memvault.config.settings import NotesSettings
     from memvault.vault.write import storage_errors, write_whole
 
     try:
         chosen = NotesSettings(folder=folder).folder
-    except ValueError as error:
-        raise InvalidParams(
-            f'{folder!r} is not a folder in the vault; write one such as "AI".'
-        ) from error
-    settings_of(places)
-    used, file = places.config_file, places.config or places.state.config_file
-    before = used.read_text(encoding="utf-8") if used.is_file() else ""
-    after = put_toml(before, ("notes", "folder"), chosen)
-    if after == before:
+    except ValidationError as error:
+        reason = reason_of(error.errors()[0]["msg"])
+        raise InvalidParams(f"The folder of notes {folder!r} {reason}.") from error
+    if settings_of(places).notes.folder == chosen:
         return
+    used, file = places.config_file, places.config or places.state.config_file
+    try:
+        text = put_toml(ConfigFile(used, TOML).text(), ("notes", "folder"), chosen)
+    except CannotEdit as error:
+        raise InvalidParams(
+            f"{used} cannot be changed: {error}. Set folder in its table [notes] yourself."
+        ) from error
     places.state.create()
     with storage_errors(str(file)):
-        write_whole(file, after.encode("utf-8"))
+        write_whole(file.resolve(), text.encode("utf-8"))
+    print_line(f"The settings of this vault are in {file}")
     if is_engine_running(places.state):
         print_hint("memvault still runs with its earlier settings: run `memvault stop`.")
 

@@ -24,9 +24,9 @@ from pydantic_settings import (
 )
 
 from memvault.model.errors import InvalidParams, reason_of
-from memvault.model.memory import NAMESPACE
+from memvault.model.memory import FOLDER_LIFECYCLES, NAMESPACE
 
-_FOLDER_NAME = re.compile(r"""(?![.\s])[^/\\<>:"|?*#^\[\]]+(?<![.\s])""")
+_FOLDER_NAME = re.compile(r"""(?![.\s])[^/\\<>:"|?*#^\[\]\x00-\x1f]{1,120}(?<![.\s])""")
 
 SECRETS = ("qdrant_api_key", "neo4j_password", "redis_password")  # only from the environment
 
@@ -102,10 +102,14 @@ class NotesSettings(_Table):
     @field_validator("folder")
     @classmethod
     def _is_in_vault(cls, value: str) -> str:
-        """Check that it is a path in the vault, without names that are hidden or not portable."""
+        """Check that it is a path in the vault, without names that are hidden or not portable, and
+        that it says nothing of its notes: they state their lifecycle and project themselves."""
         path = value.strip().strip("/")
-        if path and not all(map(_FOLDER_NAME.fullmatch, path.split("/"))):
+        names = path.split("/")
+        if path and not all(map(_FOLDER_NAME.fullmatch, names)):
             raise ValueError('must be a folder in the vault, such as "AI"')
+        if names[0].casefold() in {*FOLDER_LIFECYCLES, "archive"}:
+            raise ValueError(f"must not be in {names[0]}, which says what its notes are")
         return path
 
 
