@@ -337,8 +337,7 @@ class IndexingService:
     # -- recovery -------------------------------------------------------------------------------
 
     def _check_servers(self) -> float:
-        """Check that the servers answer and still have their data, so that `Stores.unreachable`
-        is current even while no client calls."""
+        """Check that the servers answer and still have their data, also while no client calls."""
         try:
             has_lost_index = self._live.indexer.comparison.has_lost_an_index()
         except MemvaultError as error:
@@ -360,12 +359,8 @@ class IndexingService:
         if faults.is_corrupt(error):
             logger.error("the indexes are damaged: filling new ones from the vault")
             return self.rebuild(report)
-        # A server that did not answer then may answer now.
-        is_temporary = (
-            isinstance(error, DiskFull | VaultMissing | StoreUnavailable)
-            or self._live.stores.unreachable()
-        )
-        if self._winding_down.is_set() or not is_temporary:
+        passes = isinstance(error, DiskFull | VaultMissing | StoreUnavailable)
+        if self._winding_down.is_set() or not (passes or self._live.stores.unreachable()):
             raise error
         logger.error("%s Indexing starts after that.", error.message)
         self._scan_soon()
