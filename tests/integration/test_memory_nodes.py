@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 import shutil
-import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,6 +24,7 @@ from memvault.config.settings import Settings
 from memvault.model.memory_node import MemoryNode
 from memvault.model.state import CacheStats
 from tests.integration.small_vault import opened
+from tests.timing import seconds_of
 
 NOTES = {
     "permanent/Bees.md": "---\ntags: [garden]\nimportance: high\nhive: 3\n---\n\n"
@@ -119,14 +119,9 @@ def test_a_memory_read_again_is_at_hand(container, nodes):
 
 
 def test_a_memory_at_hand_is_read_at_least_ten_times_faster(container, nodes):
-    def took(memory_id: str) -> float:
-        began = time.perf_counter()
-        nodes.get(memory_id)
-        return time.perf_counter() - began
-
     ids = [id_of(container, name) for name in ("Bees", "Garden", "Shed")]
-    cold = min(took(each) for each in ids)
-    warm = sorted(took(each) for each in ids * 30)[45]
+    cold = min(seconds_of(lambda each=each: nodes.get(each)) for each in ids)
+    warm = max(seconds_of(lambda each=each: nodes.get(each), times=30) for each in ids)
     assert warm * 10 < cold
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import time
-
 from memvault.curation.origins.sentence_digests import units
+from tests.timing import seconds_of
 
 LINES = 10_000
 TIMES = 5  # of which the quickest counts, as other processes disturb some
@@ -12,12 +11,7 @@ HEAD = "# Long\n\n## Part\n\nFirst words:\n\n"
 
 
 def seconds_to_read(text: str) -> float:
-    seconds = []
-    for _ in range(TIMES):
-        start = time.process_time()
-        assert list(units(text.encode()))
-        seconds.append(time.process_time() - start)
-    return min(seconds)
+    return seconds_of(lambda: list(units(text.encode())), times=TIMES)
 
 
 def test_a_blank_line_takes_a_small_part_of_the_time_of_a_sentence() -> None:

@@ -10,7 +10,8 @@ import pytest
 
 from mcp_server.hooks.clients import Reply, read_call, written_reply
 from mcp_server.hooks.destructive_calls import destroyed_by_command, destroyed_by_tool
-from tests.unit.test_linear_time import SECONDS, seconds_of
+from tests.timing import seconds_of
+from tests.unit.test_linear_time import SECONDS
 
 REFUSED = [
     "rm -rf {vault}",

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import gc
-import time
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memvault.model.note import ParsedNote
 from memvault.vault.parse import parse_note
+from tests.timing import seconds_of
 
 TEX = st.text(st.sampled_from("abXY12_^{}[]()*#=+-&\\|~.,:;!% \n"), min_size=1, max_size=40)
 
@@ -107,14 +105,7 @@ def test_any_tex_stays_as_it_is_written(tex: str, marker: str) -> None:
 def test_a_list_twice_as_long_takes_about_twice_as_long_to_read() -> None:
     def seconds(items: int) -> float:
         text = ("- " + "x" * 200 + "\n") * items
-        began = time.process_time()
-        parse_note("List.md", text.encode())
-        return time.process_time() - began
+        return seconds_of(lambda: parse_note("List.md", text.encode()))
 
-    seconds(100)  # loads what is loaded once
-    gc.disable()  # it would look through all that other tests left
-    try:
-        pairs = [(seconds(4_000), seconds(8_000)) for _ in range(3)]
-    finally:
-        gc.enable()
+    pairs = [(seconds(4_000), seconds(8_000)) for _ in range(3)]
     assert min(longer for _, longer in pairs) < 3.0 * min(shorter for shorter, _ in pairs) + 0.1

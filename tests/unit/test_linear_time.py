@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
@@ -27,15 +25,10 @@ from memvault.vault.parse import parse_note
 from memvault.vault.plugin_data import hidden_parts
 from memvault.vault.readable import readable
 from memvault.verification.claims.amount_parsing import amounts_in
+from tests.timing import seconds_of
 
 CHARS = 60_000  # of a memory that a client may store
 SECONDS = 3.0  # hundreds of times what it takes; without the rule it takes minutes
-
-
-def seconds_of(work: Callable[[], object]) -> float:
-    start = time.process_time()
-    work()
-    return time.process_time() - start
 
 
 @pytest.mark.parametrize("mark", ["[", "[[", "[[a", "![[a", "[a](", "[a]((a)", "[a|"])
@@ -81,7 +74,7 @@ def test_a_paragraph_of_stops_that_end_no_sentence_is_read(words: str) -> None:
 
     def seconds(chars: int) -> float:
         data = (words * (chars // len(words))).encode()
-        return min(seconds_of(lambda: parse_note("kite.md", data)) for _ in range(3))
+        return seconds_of(lambda: parse_note("kite.md", data), times=3)
 
     assert seconds(16 * CHARS) < 3.0 * seconds(8 * CHARS)
 

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memvault.model.unicode_forms import as_written, normalized, without_invisible
-from tests.unit.test_linear_time import SECONDS, seconds_of
+from tests.timing import seconds_of
+from tests.unit.test_linear_time import SECONDS
 
 WORDS = "Cafe\u0301 und Åre, 日本語。 e\u0301\u0316! 한국어 ﬁn 👩\u200d🚀 "
 
