@@ -171,4 +171,4 @@ def test_a_path_in_the_chosen_folder_is_found_relative_to_it_in_any_case(
     assert folders.relative(folders.within(below)) == below
     assert NoteFolders(chosen.swapcase()).relative(folders.within(below)) == below
     for lifecycle in Lifecycle:
-        assert folders.of(lifecycle, "x", NOW).startswith(chosen)
+        assert folders.of(lifecycle, "x", NOW.date()).startswith(chosen)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -301,6 +302,24 @@ def test_a_session_goes_to_the_chosen_folder(
     path = transcript(tmp_path, ("user", "I moved to Bergen in May."))
     captured = capturer.capture(SESSION, path, CaptureProgress()).progress
     assert str(captured.path).startswith("AI/sessions/2026-03-01/")
+
+
+@pytest.mark.skipif(not hasattr(time, "tzset"), reason="the zone of a process is set on POSIX only")
+def test_a_session_is_named_by_the_day_and_time_of_the_person(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    try:
+        evening = datetime(2026, 3, 1, 20, 30, tzinfo=UTC)
+        turn = TranscriptTurn("person", "I moved to Bergen in May.", evening)
+        composed = new_note(SESSION, list(extract([turn])), [], evening)
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert composed is not None
+    assert composed[0].startswith("sessions/2026-03-02/")
+    assert composed[0].endswith("2026-03-02 05.30.md")
 
 
 def test_a_second_capture_adds_what_is_new_and_nothing_else(

@@ -136,10 +136,11 @@ class Capturer:
             return path
         if known_path is not None:
             return None
-        note = new_note(session, items, files, self._curator.now())
+        folders = staging.vault.folders
+        note = new_note(session, items, files, self._curator.now(), folders)
         if note is None:
             return None
-        path, composed = staging.vault.folders.within(note[0]), note[1]
+        path, composed = note
         for taken in takewhile(staging.exists, numbered_paths(path, first=2)):
             data = staging.read(taken)
             if _is_of(session, data):

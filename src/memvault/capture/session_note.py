@@ -14,10 +14,12 @@ from pathlib import PurePath
 from uuid import UUID, uuid5
 
 from memvault.capture.extract import Item, ItemKind
+from memvault.model.memory import Lifecycle
 from memvault.text.secrets import find_secrets
 from memvault.vault.compose import appended, compose_note, inert, inserted
 from memvault.vault.file_names import safe_name
 from memvault.vault.lines import bare_lines, lines_of, newline_of, note_text
+from memvault.vault.note_folders import NoteFolders
 from memvault.vault.parse import parse_note
 from memvault.vault.session_lines import without_speaker
 
@@ -51,7 +53,11 @@ class CapturedSession:
 
 
 def new_note(
-    session: CapturedSession, items: Sequence[Item], files: Sequence[str], now: datetime
+    session: CapturedSession,
+    items: Sequence[Item],
+    files: Sequence[str],
+    now: datetime,
+    folders: NoteFolders = NoteFolders(),
 ) -> tuple[str, bytes] | None:
     """The path and bytes of a new session note; None if there is nothing to write.
 
@@ -63,12 +69,12 @@ def new_note(
     lines = _lines_by_heading(session, items, files)
     if not lines:
         return None
-    started = next((item.at for item in items if item.at is not None), now).astimezone(UTC)
+    started = next((item.at for item in items if item.at is not None), now).astimezone()
     place = session.project or PurePath(session.folder).name or session.client
     title = f"Session in {place}, {started:%Y-%m-%d %H.%M}"
     properties = {
         "id": session.note_id,
-        "lifecycle": "ephemeral",
+        "lifecycle": str(Lifecycle.EPHEMERAL),
         "type": "session",
         "project": session.project,
         "created": now.astimezone(UTC),
@@ -81,8 +87,8 @@ def new_note(
     sections = (f"## {name}\n\n" + "\n".join(lines[name]) for name in _ORDER if name in lines)
     body = f"# {inert(title)}\n\n" + "\n\n".join(sections)
     name = safe_name(f"{place} {started:%Y-%m-%d %H.%M}")  # with the day: links name the file only
-    path = f"sessions/{started:%Y-%m-%d}/{name}.md"
-    return path, compose_note(kept, body)
+    folder = folders.of(Lifecycle.EPHEMERAL, session.project, started.date())
+    return f"{folder}/{name}.md", compose_note(kept, body)
 
 
 def extended_note(

@@ -8,10 +8,9 @@ chosen folder, each note states its lifecycle and project itself.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date
 
 from memvault.model.memory import FOLDER_LIFECYCLES, Lifecycle
-from memvault.model.moments import day_of
 from memvault.vault.file_names import folded_name, safe_name
 
 
@@ -21,7 +20,7 @@ class NoteFolders:
 
     chosen: str = ""
 
-    def of(self, lifecycle: Lifecycle, project: str | None, moment: datetime) -> str:
+    def of(self, lifecycle: Lifecycle, project: str | None, day: date) -> str:
         """The folder for a new note (triple FR-06 to FR-08)."""
         match lifecycle:
             case Lifecycle.PERMANENT:
@@ -29,7 +28,7 @@ class NoteFolders:
             case Lifecycle.TEMPORARY:
                 return self.within(f"projects/{safe_name(project)}" if project else "projects")
             case Lifecycle.EPHEMERAL:
-                return self.within(f"sessions/{day_of(moment).isoformat()}")
+                return self.within(f"sessions/{day.isoformat()}")
 
     def within(self, path: str) -> str:
         """This path in the chosen folder."""

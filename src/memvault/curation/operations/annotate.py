@@ -21,7 +21,12 @@ _BLANK_LINES = re.compile(r"\n\s*\n")
 
 
 def stage_annotation(
-    staging: Staging, target: Target, text: str, day: date, *, lifecycle: Lifecycle | None = None
+    staging: Staging,
+    target: Target,
+    text: str,
+    day: date,
+    *,
+    lifecycle: Lifecycle | None = None,
 ) -> str:
     """Add a dated remark below the heading "Annotations"; returns the path of the note.
 
@@ -38,8 +43,9 @@ def stage_annotation(
     if hides_rest(line):
         raise InvalidParams(HIDES_REST)
     if target.note is None:
-        place, data = _new_note(target, line, lifecycle)
-        return staging.create(staging.vault.folders.within(place), data)
+        folder = staging.vault.folders.of(lifecycle or Lifecycle.PERMANENT, None, day)
+        name, data = _new_note(target, line, lifecycle)
+        return staging.create(f"{folder}/{name}.md", data)
     path = target.note.path
     note = EditableText(path, staging.read(path))
     note.check_takes(line)
@@ -56,6 +62,7 @@ def stage_annotation(
 
 
 def _new_note(target: Target, line: str, lifecycle: Lifecycle | None) -> tuple[str, bytes]:
+    """The name and bytes of a concept's new note."""
     kind = target.kind if target.kind not in (NodeKind.CONCEPT, NodeKind.TAG) else None
     name = target.name.removeprefix("#")
     properties: dict[str, object] = {"lifecycle": str(lifecycle)} if lifecycle else {}
@@ -66,8 +73,7 @@ def _new_note(target: Target, line: str, lifecycle: Lifecycle | None) -> tuple[s
         properties["aliases"] = [name]
     body = f"# {name}\n\n## {HEADING}\n\n{line}\n"
     data = compose_note(properties, body) if properties else body.encode("utf-8")
-    folder = "permanent" if lifecycle is None else "projects"
-    return f"{folder}/{stem}.md", data
+    return stem, data
 
 
 def _annotation(text: str, day: date) -> str:

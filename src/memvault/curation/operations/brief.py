@@ -21,7 +21,7 @@ from memvault.curation.changes.staging import Staging
 from memvault.curation.targets import Target
 from memvault.model.errors import InvalidParams
 from memvault.model.memory import Lifecycle, Memory
-from memvault.model.moments import iso_utc
+from memvault.model.moments import day_of, iso_utc
 from memvault.model.note import Embed
 from memvault.search.modes import centrality, diverse
 from memvault.vault.compose import compose_note
@@ -99,7 +99,7 @@ def stage_brief(staging: Staging, brief: Brief, now: datetime) -> str:
     if not (title and text and brief.sources):
         raise InvalidParams("A brief needs a title, a text of yours, and the sessions it is of.")
     lifecycle = Lifecycle.TEMPORARY if brief.project else Lifecycle.PERMANENT
-    folder = staging.vault.folders.of(lifecycle, brief.project, now)
+    folder = staging.vault.folders.of(lifecycle, brief.project, day_of(now))
     properties: dict[str, object] = {
         "id": str(uuid4()),
         "type": "brief",

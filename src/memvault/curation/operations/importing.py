@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from pathlib import Path
 
 from memvault.curation.changes.curator import Curator, Described
@@ -21,6 +22,7 @@ from memvault.curation.origins.provenance import SOURCE, spoken_key
 from memvault.curation.origins.sentence_digests import added
 from memvault.model.change import ChangeKind
 from memvault.model.errors import NoteNotFound
+from memvault.model.moments import day_of
 from memvault.vault.compose import compose_note
 from memvault.vault.conversations.conversation import (
     NAMES,
@@ -78,7 +80,7 @@ def import_conversations(
     why = Attribution("", f"Imported from {NAMES[provider]}.", kind="person")
 
     def stage(staging: Staging) -> Described[ImportReport]:
-        run = _Import(staging, imported_hashes)
+        run = _Import(staging, imported_hashes, curator.now())
         for done, item in enumerate(read_export(source, provider), 1):
             run.add(item)
             if progress is not None:
@@ -96,8 +98,9 @@ class _Import:
         imported_hashes: the hash of each text that was imported before, by the id of its note.
     """
 
-    def __init__(self, staging: Staging, imported_hashes: Mapping[str, str]) -> None:
+    def __init__(self, staging: Staging, imported_hashes: Mapping[str, str], now: datetime) -> None:
         self._staging = staging
+        self._now = now
         self._hashes = dict(imported_hashes)
         self._paths = _imported_notes(staging.vault)
         self.report = ImportReport()
@@ -115,9 +118,9 @@ class _Import:
         elif item.id in self._hashes:
             self._leave(item, None, "its note was removed")
         else:
-            path = self._staging.create_note(
-                self._staging.vault.folders.within(item.folder), item.title, note
-            )
+            day = day_of(item.created or self._now)
+            folder = self._staging.vault.folders.of(item.lifecycle, item.project, day)
+            path = self._staging.create_note(folder, item.title, note)
             self._paths[item.id] = path
             self.report.added.append(path)
             self._imported(item, path, note)

@@ -22,6 +22,7 @@ from memvault.curation.targets import Target
 from memvault.model.change import ChangeKind
 from memvault.model.errors import NoteNotFound
 from memvault.model.memory import FOLDER_LIFECYCLES, Lifecycle, Memory
+from memvault.model.moments import day_of
 from memvault.text.words import name_key
 from memvault.vault.documents import document_text, is_canvas
 from memvault.vault.file_names import folded_name
@@ -122,7 +123,7 @@ def lifecycle_path(memory: Memory, lifecycle: Lifecycle, folders: NoteFolders) -
     current = FOLDER_LIFECYCLES.get(top.casefold())
     if not below_top or current is None or current is lifecycle:
         return None
-    folder = folders.of(lifecycle, memory.project, memory.created_at)
+    folder = folders.of(lifecycle, memory.project, day_of(memory.created_at))
     return f"{folder}/{PurePosixPath(memory.path).name}"
 
 

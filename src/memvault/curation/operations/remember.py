@@ -187,7 +187,7 @@ def _folder_of(
 
     For example, ``aurora-west`` means an existing ``Aurora West``.
     """
-    folder = vault.folders.of(lifecycle, project, now)
+    folder = vault.folders.of(lifecycle, project, day_of(now))
     if not project:
         return folder, None
     project_folder = _project_folder(vault, safe_name(project))

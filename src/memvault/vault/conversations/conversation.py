@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 from uuid import uuid5
 
-from memvault.model.memory import NAMESPACE
+from memvault.model.memory import NAMESPACE, Lifecycle
 from memvault.model.moments import day_of, in_utc
 from memvault.vault.compose import closed, storable_text, title_of
 from memvault.vault.file_names import safe_name
@@ -43,14 +43,18 @@ class Conversation:
         return str(uuid5(NAMESPACE, f"conversation:{self.provider}:{self.external_id}"))
 
     @property
-    def folder(self) -> str:
-        return f"sessions/{day_of(self.created).isoformat()}"
+    def lifecycle(self) -> Lifecycle:
+        return Lifecycle.EPHEMERAL
+
+    @property
+    def project(self) -> None:
+        return None
 
     def properties(self) -> dict[str, Any]:
         """Frontmatter of its note, in order."""
         return {
             "id": self.id,
-            "lifecycle": "ephemeral",
+            "lifecycle": str(self.lifecycle),
             "type": "session",
             "tags": ["conversation", self.provider],
             "created": self.created,
@@ -91,14 +95,14 @@ class Document:
         return str(uuid5(NAMESPACE, f"document:{self.provider}:{self.external_id}"))
 
     @property
-    def folder(self) -> str:
-        return f"projects/{safe_name(self.project)}" if self.project else "permanent"
+    def lifecycle(self) -> Lifecycle:
+        return Lifecycle.TEMPORARY if self.project else Lifecycle.PERMANENT
 
     def properties(self) -> dict[str, Any]:
         """Frontmatter of its note, in order."""
         values = {
             "id": self.id,
-            "lifecycle": "temporary" if self.project else "permanent",
+            "lifecycle": str(self.lifecycle),
             "type": self.kind,
             "project": safe_name(self.project) if self.project else None,
             "tags": [self.provider],
