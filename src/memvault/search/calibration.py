@@ -159,6 +159,6 @@ def confidence(chance: float, verification: Verification) -> float:
 
 def is_unrelated_title(hit: Hit) -> bool:
     """Whether a note was found by its title, has nothing but that, and hardly answers by it."""
-    has_text = bool(hit.memory.properties) or name_key(hit.text) != name_key(hit.memory.title)
-    is_unlikely = hit.confidence < MIN_TITLE_CONFIDENCE
-    return hit.found_by is FoundBy.TEXT and is_unlikely and not has_text
+    if hit.found_by is not FoundBy.TEXT or hit.confidence >= MIN_TITLE_CONFIDENCE:
+        return False
+    return not hit.memory.properties and name_key(hit.text) == name_key(hit.memory.title)

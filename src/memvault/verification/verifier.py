@@ -136,11 +136,7 @@ class Verifier:
         claims = self.claims_of_passage(hit.text, source, question.stems)
         claims += self.claims_of_properties(hit.memory, question.stems)
         about_attribute = [
-            claim
-            for claim in claims
-            if claim.attribute & question.stems
-            and question.allows(claim)
-            and self._is_about(claim, question)
+            claim for claim in claims if question.allows(claim) and self._is_about(claim, question)
         ]
         if about_attribute or rank >= MAX_READ or not question.names_kind:
             return about_attribute

@@ -19,7 +19,7 @@ from memvault.verification.claims.amounts import Amount, AmountKind
 from memvault.verification.claims.attribute_words import attribute_words
 from memvault.verification.claims.claim_stems import stems_among, substrings_for
 from memvault.verification.claims.claims import NAME, TEXT, Claim, ClaimSource
-from memvault.verification.claims.clause import Clause, NoteContext
+from memvault.verification.claims.clause import Clause, NoteContext, StatedValue
 from memvault.verification.claims.clause_words import (
     CLAUSE_BREAK,
     FORMER,
@@ -76,8 +76,7 @@ class PassageClaims:
         """The claims in the order of the text.
 
         Args:
-            attribute_stems: leave out sentences that cannot state a value of an attribute with one
-                of these stems.
+            attribute_stems: only claims about an attribute with one of these stems.
         """
         if attribute_stems is None:
             return [claim for sentence in self._sentences for claim in sentence.claims(self._note)]
@@ -88,7 +87,7 @@ class PassageClaims:
             claim
             for sentence in self._sentences
             if _has_any(substrings, sentence.low) and sentence.may_state(attribute_stems)
-            for claim in sentence.claims(self._note)
+            for claim in sentence.claims(self._note, attribute_stems)
         ]
 
 
@@ -104,7 +103,8 @@ class _ClaimSentence:
         self.low = raw.lower()
         self._raw = raw
         self._following = following
-        self._claims: list[Claim] | None = None
+        self._stated: list[StatedValue] | None = None
+        self._claims: dict[int, Claim] = {}  # those made so far, by the place of their values
 
     @cached_property
     def _readable(self) -> str:
@@ -123,28 +123,40 @@ class _ClaimSentence:
         """Whether the sentence may state a value of an attribute with one of these stems."""
         return not self._stems.isdisjoint(attribute_stems)
 
-    def claims(self, note: NoteContext) -> list[Claim]:
-        """The claims of the sentence."""
-        if self._claims is None:
-            claims = list(_claims_in(self._readable, note)) if self._readable else []
-            if claims and is_doubtful(self._raw, note.source.heading):
-                claims = [replace(claim, asserted=False) for claim in claims]
-            if claims and RETRACTION.match(readable(self._following)):
-                claims = [replace(claim, outdated=True) for claim in claims]
-            self._claims = claims
-        return self._claims
+    def claims(
+        self, note: NoteContext, attribute_stems: frozenset[str] | None = None
+    ) -> list[Claim]:
+        """The claims of the sentence; of attributes with one of these stems, if any are given."""
+        if self._stated is None:
+            self._stated = list(_values_in(self._readable, note)) if self._readable else []
+        return [
+            self._claim(place, stated, note)
+            for place, stated in enumerate(self._stated)
+            if attribute_stems is None or not attribute_stems.isdisjoint(stated.attribute)
+        ]
+
+    def _claim(self, place: int, stated: StatedValue, note: NoteContext) -> Claim:
+        claim = self._claims.get(place)
+        if claim is None:
+            claim = stated.clause.claim(stated)
+            if is_doubtful(self._raw, note.source.heading):
+                claim = replace(claim, asserted=False)
+            if RETRACTION.match(readable(self._following)):
+                claim = replace(claim, outdated=True)
+            self._claims[place] = claim
+        return claim
 
 
 def _has_any(substrings: Sequence[str], low: str) -> bool:
     return any(map(low.__contains__, substrings))  # half the time of a generator
 
 
-def _claims_in(sentence: str, note: NoteContext) -> Iterator[Claim]:
+def _values_in(sentence: str, note: NoteContext) -> Iterator[StatedValue]:
     pair = _KEY_VALUE.match(sentence)
     if pair is not None and len(pair["value"].split()) <= MAX_FIELD_WORDS:
         key = Clause(sentence, pair["key"].strip(" *_-"), note.names(pair["key"]), note, ())
         if _is_field(key):
-            field = _field_claim(sentence, key, pair["value"].strip(" .*_"), note)
+            field = _field_value(sentence, key, pair["value"].strip(" .*_"), note)
             if field is not None:
                 yield field
             return
@@ -156,7 +168,7 @@ def _claims_in(sentence: str, note: NoteContext) -> Iterator[Claim]:
         names = [(a - start, b - start, key) for a, b, key in all_names if start <= a and b <= end]
         clause = Clause(sentence, sentence[start:end], names, note, all_names)
         yield from roles_in(clause)
-        yield from _prose_claims(clause)
+        yield from _prose_values(clause)
 
 
 def _is_field(key: Clause) -> bool:
@@ -194,8 +206,8 @@ def _is_qualifier(clause: str) -> bool:
 # -- "key: value" ---------------------------------------------------------------------------------
 
 
-def _field_claim(sentence: str, key: Clause, value: str, note: NoteContext) -> Claim | None:
-    """The claim of a field; None if its value is a list, or more than a few words."""
+def _field_value(sentence: str, key: Clause, value: str, note: NoteContext) -> StatedValue | None:
+    """The value of a field; None if its value is a list, or more than a few words."""
     words = [token.low for token in key.tokens if token.is_content]
     clause = Clause(sentence, value, key.names, note, ())
     value = _SINCE.sub("", value) or value
@@ -204,14 +216,14 @@ def _field_claim(sentence: str, key: Clause, value: str, note: NoteContext) -> C
         amount = _only_amount(amounts)
         if amount is None:
             return None
-        return clause.claim(words, amount, value[amount.start : amount.end])
+        return clause.stated(words, amount, value[amount.start : amount.end])
     if _LIST.search(value):
         return None
     names = note.names(value)
     if len(names) == 1 and names[0][1] - names[0][0] >= _WHOLE_VALUE * len(value):
-        return clause.claim(words, NAME + names[0][2], value)
+        return clause.stated(words, NAME + names[0][2], value)
     if len(value.split()) <= MAX_VALUE_WORDS:
-        return clause.claim(words, TEXT + name_key(value), value)
+        return clause.stated(words, TEXT + name_key(value), value)
     return None
 
 
@@ -224,18 +236,18 @@ def _only_amount(amounts: Sequence[Amount]) -> Amount | None:
 # -- prose ----------------------------------------------------------------------------------------
 
 
-def _prose_claims(clause: Clause) -> Iterator[Claim]:
+def _prose_values(clause: Clause) -> Iterator[StatedValue]:
     tokens = clause.tokens if clause.amounts else []
     for place, token in enumerate(tokens):
         if token.amount < 0 or (
             place + 1 < len(tokens) and tokens[place + 1].low in RELATIVE_WORDS
         ):
             continue
-        claim = clause.claim(
+        stated = clause.stated(
             attribute_words(clause, place), clause.amounts[token.amount], token.text
         )
-        if claim is not None:
-            yield claim
+        if stated is not None:
+            yield stated
 
 
 MAX_CACHED = 4_000  # passages

@@ -142,7 +142,7 @@ class Clause:
     def tokens(self) -> list[Token]:
         return tokens_of(self.text, self.names, self.amounts)
 
-    def claim(
+    def stated(
         self,
         words: Sequence[str],
         value: Amount | str,
@@ -150,10 +150,8 @@ class Clause:
         *,
         subject: str | None = None,
         single_valued: bool = False,
-    ) -> Claim | None:
-        """The claim that the attribute named by these words has this value.
-
-        None if the words name no attribute.
+    ) -> StatedValue | None:
+        """The value of the attribute that these words name; None if they name none.
 
         Args:
             subject: the single subject, if the clause has more names.
@@ -162,15 +160,20 @@ class Clause:
         attribute = attribute_of(words)
         if not attribute:
             return None
+        return StatedValue(self, attribute, words, value, value_text, subject, single_valued)
+
+    def claim(self, stated: StatedValue) -> Claim:
+        """The claim that an attribute has this value."""
+        value, value_text = stated.value, stated.value_text
         names = self.names or (self._outside if len(self._outside) == 1 else ())
         note, low = self.note, f" {self.text.lower()} "
         amount = value if isinstance(value, Amount) else None
         dates = (a for a in self.amounts if a.kind is AmountKind.DATE and a is not value)
         return Claim(
-            subjects=frozenset({subject}) if subject else note.subjects(names),
+            subjects=frozenset({stated.subject}) if stated.subject else note.subjects(names),
             names_subject=bool(names),
-            attribute=attribute,
-            label=" ".join(words),
+            attribute=stated.attribute,
+            label=" ".join(stated.words),
             value=value,
             value_text=value_text,
             sentence=self.sentence,
@@ -184,8 +187,26 @@ class Clause:
             or occurs(DENIED, self.text),
             outdated=(amount is not None and amount.earlier) or occurs(FORMER, self.text),
             updates=occurs(UPDATES, self.text),
-            single_valued=single_valued,
+            single_valued=stated.single_valued,
         )
+
+
+class StatedValue(NamedTuple):
+    """A value that a clause states of an attribute; its claim is made when it is asked for.
+
+    Attributes:
+        attribute: stems of the attribute's words.
+        subject: the single subject, if the clause has more names.
+        single_valued: whether the attribute has one value at a time.
+    """
+
+    clause: Clause
+    attribute: frozenset[str]
+    words: Sequence[str]
+    value: Amount | str
+    value_text: str
+    subject: str | None
+    single_valued: bool
 
 
 def tokens_of(text: str, names: Sequence[Span], amounts: Sequence[Amount]) -> list[Token]:

@@ -1,4 +1,4 @@
-"""Finds claims about who holds a role: "Ada leads Aurora", "Aurora is led by Ada", "the lead of
+"""Finds who holds a role: "Ada leads Aurora", "Aurora is led by Ada", "the lead of
 Aurora is Ada"."""
 
 from __future__ import annotations
@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from memvault.verification.claims.claim_stems import ROLE_VERBS
-from memvault.verification.claims.claims import NAME, Claim
-from memvault.verification.claims.clause import Clause, Token
+from memvault.verification.claims.claims import NAME
+from memvault.verification.claims.clause import Clause, StatedValue, Token
 
 _TO_BE = frozenset(("is", "was", "be", "became"))
 _MAX_DISTANCE = 4  # words between a name and its role
@@ -37,17 +37,17 @@ def role_words(words: Sequence[str]) -> Iterator[str]:
             yield from words[place + 1 : place + 1 + 2 * _MAX_ROLE_WORDS]  # hyphens split words
 
 
-def roles_in(clause: Clause) -> Iterator[Claim]:
-    """The claims of a clause about who holds a role; none if it has more than two names."""
+def roles_in(clause: Clause) -> Iterator[StatedValue]:
+    """The holders of roles that a clause states; none if it has more than two names."""
     names = _names(clause.tokens) if clause.names else []
     if len(names) == 1:
-        claim = _role_verb_of_one(clause, names[0]) or _role_noun_of_one(clause, names[0])
+        role = _role_verb_of_one(clause, names[0]) or _role_noun_of_one(clause, names[0])
     elif len(names) == 2:
-        claim = _role_verb_of_two(clause, *names) or _role_noun_of_two(clause, *names)
+        role = _role_verb_of_two(clause, *names) or _role_noun_of_two(clause, *names)
     else:
-        claim = None
-    if claim is not None:
-        yield claim
+        role = None
+    if role is not None:
+        yield role
 
 
 def _names(tokens: Sequence[Token]) -> list[_Name]:
@@ -63,14 +63,14 @@ def _names(tokens: Sequence[Token]) -> list[_Name]:
     return names
 
 
-def _role_verb_of_one(clause: Clause, name: _Name) -> Claim | None:
+def _role_verb_of_one(clause: Clause, name: _Name) -> StatedValue | None:
     before = clause.tokens[max(0, name.first - _MAX_DISTANCE) : name.first]
     after = clause.tokens[name.last + 1 : name.last + 1 + _MAX_DISTANCE]
     role = _role([token.low for token in (*before, *after)])
     if role is None or any(token.amount >= 0 for token in (*before, *after)):
         return None
     subject = _only_other(clause, name)
-    return clause.claim([role], NAME + name.key, name.text, subject=subject) if subject else None
+    return clause.stated([role], NAME + name.key, name.text, subject=subject) if subject else None
 
 
 def _only_other(clause: Clause, name: _Name) -> str | None:
@@ -79,7 +79,7 @@ def _only_other(clause: Clause, name: _Name) -> str | None:
     return next(iter(subjects)) if len(subjects) == 1 and name.key not in subjects else None
 
 
-def _role_verb_of_two(clause: Clause, first: _Name, second: _Name) -> Claim | None:
+def _role_verb_of_two(clause: Clause, first: _Name, second: _Name) -> StatedValue | None:
     low = [token.low for token in clause.tokens]
     between = low[first.last + 1 : second.first]
     before = low[max(0, first.first - _MAX_DISTANCE) : first.first]
@@ -92,25 +92,25 @@ def _role_verb_of_two(clause: Clause, first: _Name, second: _Name) -> Claim | No
     if role is None:
         return None
     subject, value = (first, second) if first_is_subject else (second, first)
-    return clause.claim([role], NAME + value.key, value.text, subject=subject.key)
+    return clause.stated([role], NAME + value.key, value.text, subject=subject.key)
 
 
-def _role_noun_of_two(clause: Clause, first: _Name, second: _Name) -> Claim | None:
-    """The claim in which any noun after *is the*, or before *is*, joins two names."""
+def _role_noun_of_two(clause: Clause, first: _Name, second: _Name) -> StatedValue | None:
+    """The holder of a role, where any noun after *is the*, or before *is*, joins two names."""
     between = clause.tokens[first.last + 1 : second.first]
     low = [token.low for token in between]
     if low[-1:] in (["of"], ["for"]) and (start := _index_after_is(low)) > 0:  # N is the R of S
-        return _role_claim(clause, between[start:-1], second.key, first)
+        return _holder(clause, between[start:-1], second.key, first)
     if low[:1] == ["'s"] and low[-1:] and low[-1] in _TO_BE:  # S's R is N
-        return _role_claim(clause, between[1:-1], first.key, second)
+        return _holder(clause, between[1:-1], first.key, second)
     before = clause.tokens[: first.first]
     is_the_of = before and before[0].low == "the" and before[-1].low in ("of", "for")
     if is_the_of and len(low) == 1 and low[0] in _TO_BE:  # the R of S is N
-        return _role_claim(clause, before[1:-1], first.key, second)
+        return _holder(clause, before[1:-1], first.key, second)
     return None
 
 
-def _role_noun_of_one(clause: Clause, name: _Name) -> Claim | None:
+def _role_noun_of_one(clause: Clause, name: _Name) -> StatedValue | None:
     """Like `_role_noun_of_two` with one name, in a note about the other: "the caretaker is Ada"."""
     before, after = clause.tokens[: name.first], clause.tokens[name.last + 1 :]
     words: Sequence[Token] = ()
@@ -119,7 +119,7 @@ def _role_noun_of_one(clause: Clause, name: _Name) -> Claim | None:
     elif (start := _index_after_is([token.low for token in after])) > 0:
         words = after[start:]
     subject = _only_other(clause, name) if words else None
-    return _role_claim(clause, words, subject, name) if subject else None
+    return _holder(clause, words, subject, name) if subject else None
 
 
 def _index_after_is(low: Sequence[str]) -> int:
@@ -132,11 +132,13 @@ def _index_after_is(low: Sequence[str]) -> int:
     return 0
 
 
-def _role_claim(clause: Clause, words: Sequence[Token], subject: str, value: _Name) -> Claim | None:
+def _holder(
+    clause: Clause, words: Sequence[Token], subject: str, value: _Name
+) -> StatedValue | None:
     if not 1 <= len(words) <= _MAX_ROLE_WORDS or not all(token.is_content for token in words):
         return None
     role = [token.low for token in words]
-    return clause.claim(role, NAME + value.key, value.text, subject=subject, single_valued=True)
+    return clause.stated(role, NAME + value.key, value.text, subject=subject, single_valued=True)
 
 
 def _role(words: Sequence[str]) -> str | None:
