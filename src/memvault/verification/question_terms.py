@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 from memvault.search.relations.edge_templates import literals
 from memvault.verification.claims.amounts import AmountKind
-from memvault.verification.claims.claim_stems import stems_of
+from memvault.verification.claims.claim_stems import GENERIC_WORDS, canonical_stem, stems_of
 from memvault.verification.claims.claims import NAME, Claim
+from memvault.verification.claims.clause_words import PAYING_WORDS
 from memvault.verification.vault_names import FindNames
 
 _KINDS = {"how much": AmountKind.MONEY, "when": AmountKind.DATE, "how long": AmountKind.SPAN}
@@ -16,6 +17,10 @@ _NO_ANSWERS = {
     AmountKind.DATE: (AmountKind.MONEY, AmountKind.SHARE, AmountKind.MEASURE, AmountKind.VERSION),
     AmountKind.SPAN: (AmountKind.MONEY, AmountKind.SHARE, AmountKind.VERSION),
 }
+# Words that name no subject: those that ask for a value, and such as "current" or "total".
+_WITHOUT_SUBJECT = frozenset(
+    map(canonical_stem, GENERIC_WORDS | PAYING_WORDS | {"much", "many", "long", "often"})
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +54,14 @@ class QuestionTerms:
         if isinstance(claim.value, str):
             return self.asks_who and claim.value.startswith(NAME)
         return claim.value.kind is self.kind
+
+    def shares_subject(self, claim: Claim) -> bool:
+        """Whether a claim's sentence or headings have a word of the question besides the claim's
+        attribute, or the question has no other: the cost of a saw is no answer about a mower."""
+        other_stems = self.stems - claim.attribute - _WITHOUT_SUBJECT
+        return not other_stems or not other_stems.isdisjoint(
+            claim.sentence_stems | claim.heading_stems
+        )
 
 
 def question_terms(question: str, find_names: FindNames) -> QuestionTerms:

@@ -153,7 +153,11 @@ class Verifier:
         return [replace(hit, text=text, heading="", lines=LineRange(1, last))]
 
     def _is_about(self, claim: Claim, question: QuestionTerms) -> bool:
-        return not question.nodes or not question.nodes.isdisjoint(self._nodes(claim))
+        """Whether a claim is about a node that the question names; if it names none, whether they
+        have a subject in common."""
+        if question.nodes:
+            return not question.nodes.isdisjoint(self._nodes(claim))
+        return question.shares_subject(claim)
 
     def _nodes(self, claim: Claim) -> frozenset[str]:
         """The keys of the nodes that a claim is about, with its note and its project."""
