@@ -452,15 +452,15 @@ def test_what_another_process_is_doing_is_not_taken_for_interrupted(
     assert desk.files() == {".trash/Plan.md": NOTE} and len(desk.kept()) == 1
 
 
-def entry_of(kind: TrashEntry, tombstone: Tombstone, path: str = "") -> JournalEntry:
+def entry_of(kind: TrashEntry, tombstone: Tombstone) -> JournalEntry:
     """As earlier versions wrote it."""
-    whole = kind in (TrashEntry.FORGETTING, TrashEntry.FORGOTTEN)
+    whole = kind is TrashEntry.FORGOTTEN
     return JournalEntry(
         ts=START,
         kind=kind,
         actor=WHY.actor,
         note_id=tombstone.node_ids[0],
-        path=path or tombstone.path,
+        path=tombstone.path,
         before=tombstone.content_hash,
         data=tombstone.model_dump(mode="json", include=None if whole else {"reversal_hash"}),
     )
@@ -483,8 +483,7 @@ def earlier_tombstone() -> Tombstone:
 
 def test_what_an_earlier_version_forgot_is_restored_and_undone(desk: TrashDesk):
     desk.put(".trash/Plan.md")
-    for kind in (TrashEntry.FORGETTING, TrashEntry.FORGOTTEN):
-        desk.journal.append(entry_of(kind, earlier_tombstone()))
+    desk.journal.append(entry_of(TrashEntry.FORGOTTEN, earlier_tombstone()))
     desk.now = START + timedelta(days=2)
     desk.open()
     restored = desk.restore("Plan")
@@ -496,31 +495,16 @@ def test_what_an_earlier_version_forgot_is_restored_and_undone(desk: TrashDesk):
     assert desk.files() == {"Plan.md": NOTE}
 
 
-@pytest.mark.parametrize("moved", [True, False])
-def test_what_a_crash_of_an_earlier_version_interrupted_is_completed_or_was_not_done(
-    desk: TrashDesk, moved: bool
-):
-    desk.put(".trash/Plan.md" if moved else "Plan.md")
-    desk.journal.append(entry_of(TrashEntry.FORGETTING, earlier_tombstone()))
-    desk.open()
-    assert len(desk.kept()) == moved
-    desk.journal.append(entry_of(TrashEntry.RESTORING, earlier_tombstone(), "Plan.md"))
-    if moved:
-        desk.vault.move(".trash/Plan.md", "Plan.md")
-    desk.open()
-    assert desk.files() == {"Plan.md": NOTE} and desk.kept() == []
-
-
-@pytest.mark.parametrize("kinds", permutations([TrashEntry.FORGOTTEN, TrashEntry.RESTORING]))
+@pytest.mark.parametrize("kinds", permutations([TrashEntry.FORGOTTEN, TrashEntry.RESTORED]))
 def test_a_restoring_is_known_even_if_it_is_synced_before_what_it_restores(
     desk: TrashDesk, kinds: tuple[TrashEntry, ...]
 ) -> None:
     tombstones = Tombstones(desk.journal)
     for kind in kinds:
-        assert tombstones.being_restored() == []
-        desk.journal.append(entry_of(kind, earlier_tombstone(), "Plan.md"))
-    ((restoring, path),) = tombstones.being_restored()
-    assert (restoring.reversal_hash, path) == ("a" * 32, "Plan.md")
+        desk.journal.append(entry_of(kind, earlier_tombstone()))
+        tombstones.kept()  # reads it
+    assert tombstones.kept() == []
+    assert tombstones.tombstone("a" * 32) is not None
 
 
 @pytest.mark.parametrize(

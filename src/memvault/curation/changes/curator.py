@@ -278,7 +278,6 @@ class Curator:
         Does nothing while another process changes the vault: a change that seems interrupted may
         belong to that process.
         """
-        self._trash.complete_earlier()
         if not self.history.begun():
             return []
         try:

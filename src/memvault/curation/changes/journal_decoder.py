@@ -2,7 +2,7 @@
 
 A change has two entries: the intent, with the whole change, before any file is touched, and the
 outcome afterwards. Earlier versions wrote one entry of another kind for a note that was stored,
-imported or set, and three for one that was forgotten or restored.
+imported, set, forgotten or restored.
 """
 
 from __future__ import annotations
@@ -29,12 +29,8 @@ class JournalPhase(StrEnum):
 class TrashEntry(StrEnum):
     """The kinds of entries about single notes in the trash. Only PURGED is still written."""
 
-    FORGETTING = "forgetting"
-    FORGETTING_WITHDRAWN = "forgetting_withdrawn"
     FORGOTTEN = "forgotten"
     PURGED = "purged"
-    RESTORING = "restoring"
-    RESTORING_WITHDRAWN = "restoring_withdrawn"
     RESTORED = "restored"
 
 

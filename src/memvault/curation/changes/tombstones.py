@@ -31,16 +31,12 @@ logger = logging.getLogger(__name__)
 
 
 class _State(IntEnum):
-    BEGUN = 0
-    WITHDRAWN = 1
-    FORGOTTEN = 2
-    PURGED = 3  # the file is deleted, or was changed by the person and so kept
-    RESTORED = 4
+    FORGOTTEN = 0
+    PURGED = 1  # the file is deleted, or was changed by the person and so kept
+    RESTORED = 2
 
 
 _STATE_OF = {
-    TrashEntry.FORGETTING: _State.BEGUN,
-    TrashEntry.FORGETTING_WITHDRAWN: _State.WITHDRAWN,
     TrashEntry.FORGOTTEN: _State.FORGOTTEN,
     TrashEntry.PURGED: _State.PURGED,
     TrashEntry.RESTORED: _State.RESTORED,
@@ -54,7 +50,6 @@ class Tombstones(JournalReader):
         super().__init__(journal, frozenset(TrashEntry) | {JournalPhase.DONE})
         self._tombstones: dict[str, Tombstone] = {}
         self._states: dict[str, _State] = {}
-        self._restoring: dict[str, str] = {}  # path to which the note is being restored
         self._suppressed_ids: frozenset[str] = frozenset()
 
     @property
@@ -66,22 +61,6 @@ class Tombstones(JournalReader):
     def kept(self) -> list[Tombstone]:
         """The tombstones that are neither restored nor purged, oldest first."""
         return self._in_state(_State.FORGOTTEN)
-
-    def begun(self) -> list[Tombstone]:
-        """Tombstones for which an earlier version wrote only the intent, oldest first."""
-        return self._in_state(_State.BEGUN)
-
-    def being_restored(self) -> list[tuple[Tombstone, str]]:
-        """Tombstones for which an earlier version wrote only the intent to restore.
-
-        Each comes with the path to which its note was to be restored.
-        """
-        with self._current():
-            return [
-                (self._tombstones[key], path)
-                for key, path in self._restoring.items()
-                if self._is(key, _State.FORGOTTEN)
-            ]
 
     def matching(self, target: str) -> list[Tombstone]:
         """The kept tombstones with this hash, id, path or name, or the path as answers show it."""
@@ -143,22 +122,13 @@ class Tombstones(JournalReader):
             self._reach(str(key), _State.RESTORED)
 
     def _reach(self, key: str, state: _State) -> None:
-        self._states[key] = max(state, self._states.get(key, _State.BEGUN))
+        self._states[key] = max(state, self._states.get(key, state))
 
     def _apply(self, kind: TrashEntry, entry: JournalEntry) -> None:
         key = str(entry.data.get("reversal_hash", ""))
-        if kind in (TrashEntry.FORGETTING, TrashEntry.FORGOTTEN):
-            tombstone = _decoded(entry.data, entry)
-            if tombstone is None:
-                return
-            if kind is TrashEntry.FORGOTTEN or key not in self._tombstones:
-                self._tombstones[key] = tombstone
-        if kind is TrashEntry.RESTORING:
-            self._restoring[key] = entry.path or ""
-        elif kind is TrashEntry.RESTORING_WITHDRAWN:
-            self._restoring.pop(key, None)
-        else:
-            self._reach(key, _STATE_OF[kind])
+        if kind is TrashEntry.FORGOTTEN and (tombstone := _decoded(entry.data, entry)) is not None:
+            self._tombstones[key] = tombstone
+        self._reach(key, _STATE_OF[kind])
 
     def _update(self) -> None:
         """Collect the ids that the graph omits."""

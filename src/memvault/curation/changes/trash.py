@@ -55,40 +55,29 @@ class Trash:
         path = tombstone.trash_path or ""
         if path and not _is_file_of_trash(path):
             logger.warning("%s is not in the trash, so it is not deleted", path)
-            self._record(TrashEntry.PURGED, tombstone)
+            self._record_purge(tombstone)
             return
         if self._holds(path, tombstone):
             self._vault.delete(path)
-        self._record(TrashEntry.PURGED, tombstone)
+        self._record_purge(tombstone)
         if tombstone.path is not None:
             steps = list(_steps(tombstone, self._history.changes(limit=None)))
             self._drop_versions(steps)
             self._drop_archived(tombstone, steps)
 
-    def complete_earlier(self) -> None:
-        """Record forgettings and restorings that an earlier version made just before it crashed."""
-        for tombstone in self._tombstones.begun():
-            if self._holds(tombstone.trash_path, tombstone):
-                self._record(TrashEntry.FORGOTTEN, tombstone)
-        for tombstone, path in self._tombstones.being_restored():
-            is_back = self._vault.stat(tombstone.trash_path or "") is None
-            if is_back and self._holds(path, tombstone):
-                self._record(TrashEntry.RESTORED, tombstone, path)
-
     def _holds(self, path: str | None, tombstone: Tombstone) -> bool:
         data = current_bytes(self._vault, path) if path else None
         return data is not None and content_hash(data) == tombstone.content_hash
 
-    def _record(self, kind: TrashEntry, tombstone: Tombstone, path: str | None = None) -> None:
-        is_complete = kind is TrashEntry.FORGOTTEN
+    def _record_purge(self, tombstone: Tombstone) -> None:
         entry = JournalEntry(
             ts=self._clock(),
-            kind=kind,
+            kind=TrashEntry.PURGED,
             actor=SYSTEM,
             note_id=tombstone.node_ids[0],
-            path=path or tombstone.path,
+            path=tombstone.path,
             before=tombstone.content_hash,
-            data=tombstone.model_dump(mode="json", include=None if is_complete else _NAMED),
+            data=tombstone.model_dump(mode="json", include=_NAMED),
         )
         self._journal.append(entry)
 
