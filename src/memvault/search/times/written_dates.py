@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date, timedelta
 
+from dateutil.easter import easter
+
 from memvault.model.moments import full_year, is_near_year
 from memvault.model.months import MONTHS, NAMED_MONTHS, WORDS_FOR_IN
 from memvault.search.times.time_patterns import DAYS, NO_MONTHS, PARTS
@@ -156,14 +158,8 @@ def easter_span(written_year: str | None, today: date, years_ahead: int = 0) -> 
 
 
 def _easter_of(year: int) -> Span:
-    """Good Friday to Easter Monday (Meeus, *Astronomical Algorithms*, 1991, chapter 8)."""
-    century, rest = divmod(year, 100)
-    moon = (
-        19 * (year % 19) + century - century // 4 - (century - (century + 8) // 25 + 1) // 3 + 15
-    ) % 30
-    weekday = (32 + 2 * (century % 4) + 2 * (rest // 4) - moon - rest % 4) % 7
-    month_and_day = moon + weekday + 114 - 7 * ((year % 19 + 11 * moon + 22 * weekday) // 451)
-    sunday = date(year, month_and_day // 31, month_and_day % 31 + 1)
+    """Good Friday to Easter Monday."""
+    sunday = easter(year)
     return Span(sunday - timedelta(2), sunday + timedelta(1))
 
 
