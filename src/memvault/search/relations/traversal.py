@@ -31,7 +31,6 @@ Steps = tuple[int, ...]  # of a path: the numbers of its edges
 
 FALL = 0.1  # how fast a step loses weight relative to the best fitting step
 GOOD_FIT = 0.55  # of the best step; below it, steps lose weight more slowly
-ONE_TERM_SHARE = 0.05  # of its score, for a node that answers only one of two terms
 KINDS_WEIGHT = 0.2  # least weight of an edge between the right kinds, whatever its words
 # How much better two edges must fit than one; more ("loose") if one edge suffices or the question's
 # words are vague.
@@ -328,9 +327,8 @@ class Traversal:
 
     @staticmethod
     def intersection(first: TermScores, second: TermScores) -> TermScores:
-        """The nodes of both states, and with much lower scores the nodes of one of them."""
-        one_only = ONE_TERM_SHARE * np.maximum(first.score, second.score)
-        meeting = TermScores(np.maximum(first.score * second.score, one_only))
+        """The nodes of both states."""
+        meeting = TermScores(first.score * second.score)
         for node in first.steps.keys() | second.steps.keys():
             meeting.steps[node] = first.steps.get(node, ()) + second.steps.get(node, ())
         return meeting
