@@ -28,7 +28,7 @@ def interpretations(question: Question, kinds: Sequence[bool]) -> list[Question]
         is_plain = _is_plain_noun(term, names_kind=kinds[k])
         if term.bare and is_plain and k != question.root and question.below(k):
             question = contracted(question, k)
-    return _contractions(_with_one_owner(_folded(question, kinds), kinds), kinds)
+    return _contractions(_folded(question, kinds), kinds)
 
 
 def _is_plain_noun(term: Term, *, names_kind: bool) -> bool:
@@ -103,16 +103,6 @@ def _folded(question: Question, kinds: Sequence[bool]) -> Question:
             owner = terms[leaf.near]
             words = join_words(leaf.words, noun)
             terms[leaf.near] = replace(owner, modifiers=(*owner.modifiers, words))
-
-
-def _with_one_owner(question: Question, kinds: Sequence[bool]) -> Question:
-    """Move all but the first relation of a value (a place, a day) to the term it belongs to."""
-    value, relations_below = question.root_term, question.below(question.root)
-    if len(relations_below) < 2 or kinds[question.root] or value.person or value.named:
-        return question
-    owner, later_relations = relations_below[0].far, relations_below[1:]
-    moved = (replace(r, near=owner) if r in later_relations else r for r in question.relations)
-    return replace(question, relations=tuple(moved))
 
 
 def merged(question: Question, doc: Doc) -> Question:

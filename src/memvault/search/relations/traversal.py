@@ -30,7 +30,6 @@ from memvault.search.times.time_spans import Span
 Steps = tuple[int, ...]  # of a path: the numbers of its edges
 
 FALL = 0.1  # how fast a step loses weight relative to the best fitting step
-GOOD_FIT = 0.55  # of the best step; below it, steps lose weight more slowly
 KINDS_WEIGHT = 0.2  # least weight of an edge between the right kinds, whatever its words
 # How much better two edges must fit than one; more ("loose") if one edge suffices or the question's
 # words are vague.
@@ -165,7 +164,7 @@ class Traversal:
         best = max(best, float(fit_two.max()) if len(fit_two) else -math.inf)
         if not math.isfinite(best):  # no edge connects such kinds
             best = float(relation_fit.fit[edge].max(initial=-1.0))
-        fall = self._fall_for(best) * (2.0 if relation_fit.loose else 1.0)
+        fall = FALL * (2.0 if relation_fit.loose else 1.0)
         weight_one = np.minimum(np.exp((relation_fit.fit[edge] - best) / fall), 1.0)
         weight_one = np.where(fits_kinds, np.maximum(weight_one, KINDS_WEIGHT), weight_one)
         weight_two = np.minimum(np.exp((fit_two - best) / fall), 1.0)
@@ -203,10 +202,6 @@ class Traversal:
         position, half = self._graph.half_edges(nodes)
         is_usable = self._usable[self._graph.half_target[half]]
         return position[is_usable], half[is_usable]
-
-    def _fall_for(self, best: float) -> float:
-        """How fast steps lose weight: more slowly if even the best step fits badly."""
-        return FALL * (1.0 + 2.0 * max(0.0, GOOD_FIT - best))
 
     def _two_steps(
         self,
@@ -295,8 +290,7 @@ class Traversal:
         fit = self.phrase_fit.of_edges(phrase)[out_edges.edge]
         fit = fit - np.where(is_stated_by_child, 0.0, REVERSED_VALUE)
         best = float(fit.max(initial=UNKNOWN_FIT))
-        fall = self._fall_for(best)
-        scores = child.score[out_edges.origin] * np.exp(np.minimum(0.0, fit - best) / fall)
+        scores = child.score[out_edges.origin] * np.exp(np.minimum(0.0, fit - best) / FALL)
         self._add_linked_values(reached, child, scores.astype(np.float32), out_edges)
         return reached, best
 
