@@ -43,7 +43,6 @@ class ArrayGraph:
     project: Ints  # of a node; -1 for none
     projects: Sequence[str]
     is_date: Flags  # days and years without a note: nodes of one date are not related by it
-    entities_of_name: dict[str, tuple[int, ...]]  # nodes without a note, by the key of their name
 
     texts: Sequence[str]  # templates of edges, and titles
     vectors: Floats32  # of the texts, (n_texts, dim), normalised

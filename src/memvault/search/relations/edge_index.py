@@ -30,7 +30,6 @@ from memvault.search.relations.note_words import kind_word, title_without_names
 from memvault.search.scope import MemoryLookup
 from memvault.stores.graph_view import GraphChange, GraphView
 from memvault.text.stems import stems
-from memvault.text.words import name_key
 
 _COLUMNS = 4  # target, whole template, local template, number within the note
 SPARE_TEXTS = 1_000  # texts of removed edges that may stay
@@ -304,7 +303,6 @@ class EdgeIndex:
             half_target=half_target,
             number_of=dict(nodes.number_of),
             is_date=self._are_dates(),
-            entities_of_name=self._entities_of_name(target),
             relation_names={name for names in self._relations.values() for name in names},
         )
 
@@ -329,14 +327,6 @@ class EdgeIndex:
                 repeated[number] = False
         is_repeated: Flags = repeated[local] & can_relate
         return is_repeated
-
-    def _entities_of_name(self, target: Ints) -> dict[str, tuple[int, ...]]:
-        nodes_of_name: dict[str, tuple[int, ...]] = {}
-        for number in np.unique(target):
-            if not self._nodes.has_note[number]:
-                key = name_key(self._nodes.names[number])
-                nodes_of_name[key] = (*nodes_of_name.get(key, ()), int(number))
-        return nodes_of_name
 
 
 def _sort_key(edge: GraphEdge) -> tuple[int, str, int, str, str, str]:

@@ -12,14 +12,12 @@ import numpy.typing as npt
 
 from memvault.model.graph import NodeKind
 from memvault.search.relations.array_graph import ArrayGraph, Flags
-from memvault.search.relations.edge_templates import literals
 from memvault.search.relations.question import Question, Term
 from memvault.search.relations.question_masking import NamedSpan
 from memvault.text.name_matcher import NameMatcher
 from memvault.text.names import KIND_OF_TYPE, NameRank
 from memvault.text.phrase_vectors import PhraseVectors
 from memvault.text.stems import stem
-from memvault.text.words import composed, name_key
 
 Floats32 = npt.NDArray[np.float32]
 People = Callable[[Sequence[str]], list[bool]]
@@ -193,17 +191,6 @@ class Lexicon:
             if mention.name.kind != NodeKind.TAG and not is_everyday:
                 names.append(NamedSpan(mention.start, mention.end, (mention.name.target,)))
         return names
-
-    def find_names(self, text: str) -> list[NamedSpan]:
-        """The known names in a question, and those that only a trained pipeline found in notes."""
-        names = self.known_names(text)
-        text = composed(text)
-        for start, end in literals(text):
-            nodes = self.graph.entities_of_name.get(name_key(text[start:end]))
-            if nodes and all(end <= name.start or name.end <= start for name in names):
-                ids = tuple(self.graph.node_ids[node] for node in nodes)
-                names.append(NamedSpan(start, end, ids))
-        return sorted(names, key=lambda name: name.start)
 
     def names_relation(self, noun: str) -> bool:
         """Whether people gave a relation this name (*skipper*)."""

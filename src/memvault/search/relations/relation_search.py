@@ -153,7 +153,7 @@ class RelationSearch:
         self._vectors.begin([*plain.words.phrases, plain.words.text])
         try:
             event_day = partial(day_named, self._indexed.names, self._indexed.catalogue)
-            question = self._reader.read(query, lexicon.find_names, event_day, self._today())
+            question = self._reader.read(query, lexicon.known_names, event_day, self._today())
         except ModelUnavailable:
             self._disable_parser()
             return None
@@ -293,7 +293,7 @@ class RelationSearch:
     def read_words(self, lexicon: Lexicon, query: str) -> WordsAndNames:
         """The words of a question without its times, and the nodes that it names."""
         text = cut_times(query, self._today())[0]
-        number_of, names = lexicon.graph.number_of, lexicon.find_names(text)
+        number_of, names = lexicon.graph.number_of, lexicon.known_names(text)
         nodes = {number_of[node] for name in names for node in name.nodes if node in number_of}
         words = QuestionWords.read(masked(text, [(name.start, name.end) for name in names]))
         return WordsAndNames(words, tuple(sorted(nodes)))
