@@ -343,6 +343,25 @@ def test_a_search_shows_all_lines_that_answer(
     until(lambda: all(stall in shown() for stall in stalls))
 
 
+def test_a_search_quotes_one_sentence_of_each_further_note_unless_asked_for_more(
+    vault: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for yard in ("Nordwerft", "Sudwerft"):
+        built = (
+            f"{yard} builds {kind}, and sells them to fishermen of the whole coast."
+            for kind in ("dinghies", "cutters", "trawlers", "ketches")
+        )
+        (vault / f"permanent/{yard}.md").write_text("\n\n".join(built))
+
+    def sentences(*options: str) -> list[int]:
+        assert run(["search", "What do Nordwerft and Sudwerft build?", *options]) == 0
+        shown = capsys.readouterr().out
+        return sorted(shown.count(f"{yard} builds") for yard in ("Nordwerft", "Sudwerft"))
+
+    until(lambda: sentences("--long") == [4, 4])
+    assert sentences() == [1, 4]
+
+
 def test_status_and_doctor_list_the_same_notes(
     vault: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
