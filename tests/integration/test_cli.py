@@ -411,6 +411,24 @@ def test_status_doctor_and_rebuild_tell_what_is_there(
     assert run(["status"]) == 0
 
 
+def test_status_has_only_rows_that_say_something_and_json_has_all(
+    vault: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["status", "--json"]) == 0
+    everything = printed(capsys)
+    assert isinstance(everything, dict) and everything["stores"]["graph"] == "embedded"
+
+    def rows() -> dict[str, str]:
+        assert run(["status"]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        return dict(line.split("\t", 1) for line in lines)
+
+    until(lambda: not {"still loading", "indexing"} & rows().keys())
+    shown = rows()
+    assert shown["vault"] == str(vault) and int(shown["notes"]) >= 1 and "problems" in shown
+    assert not {"chunks", "nodes", "stores", "stores that are full", "indexing"} & shown.keys()
+
+
 def test_a_memory_that_is_not_there_is_exit_code_1(
     vault: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
