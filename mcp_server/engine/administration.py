@@ -61,7 +61,11 @@ def admin_routes(
         answer = await run_in_threadpool(startup.hook, client, event, data)
         return Response(answer, status_code=200 if answer is not None else 503)
 
-    async def shutdown(_: Request) -> Response:
+    async def shutdown(request: Request) -> Response:
+        # Who runs `memvault serve` in a terminal would otherwise see it end without a reason.
+        newer = request.query_params.get("newer")
+        reason = f"memvault {newer} is newer, and takes over" if newer else "it was asked to"
+        _log.warning("stopping: %s", reason)
         stop()
         return JSONResponse({"stopping": os.getpid()})
 

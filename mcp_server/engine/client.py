@@ -23,6 +23,8 @@ from memvault.model.errors import EngineUnavailable, MemvaultError
 from memvault.model.json_text import json_object, json_value
 
 COMMAND_LINE = "memvault-cli"  # the client name of the command line
+# In the `_meta` of a call: of all memories but the first, only the sentence that answers best.
+BRIEF = "memvault/brief"
 _PROTOCOL = "2025-06-18"
 _GONE = "The engine stopped during this call; try again."
 
@@ -47,14 +49,17 @@ class EngineClient:
         self._request("initialize", protocolVersion=_PROTOCOL, capabilities={}, clientInfo=info)
         self._send({"jsonrpc": "2.0", "method": "notifications/initialized"})
 
-    def call_tool(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
-        """The tool's structured answer.
+    def call_tool(
+        self, name: str, arguments: dict[str, Any], *, brief: bool = False
+    ) -> dict[str, Any]:
+        """The tool's structured answer; ``brief`` if it may quote one sentence of each further memory.
 
         Raises:
             MemvaultError: the tool's own error, with its message.
             EngineUnavailable: the engine stopped.
         """
-        result = self._request("tools/call", name=name, arguments=arguments)
+        meta = {"_meta": {BRIEF: True}} if brief else {}
+        result = self._request("tools/call", name=name, arguments=arguments, **meta)
         structured = result.get("structuredContent") or {}
         if result.get("isError"):
             texts = [part.get("text", "") for part in result.get("content", [])]

@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from urllib.parse import quote
 
 from websockets.exceptions import WebSocketException
 from websockets.sync.client import ClientConnection, connect
@@ -195,7 +196,7 @@ class Launcher:
         address = read_address(self._state)
         if address is not None and _is_older(address.version):
             with suppress(EngineUnavailable):  # a killed engine's address
-                ask(address, "POST", "/admin/shutdown")
+                ask(address, "POST", f"/admin/shutdown?newer={quote(installed_version())}")
 
     def _spawn(self) -> subprocess.Popen[bytes]:
         self._shorten_log()

@@ -6,14 +6,15 @@ call made, so the second sending of a call changes nothing and is answered with 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from fastmcp.server.dependencies import get_context
 from fastmcp.server.middleware import Middleware
 from fastmcp.tools import ToolResult
 
 from mcp_server.engine.bridge import CALL_KEY, MAX_KEY_CHARS
+from mcp_server.engine.client import BRIEF
 from mcp_server.middleware import CallTool, ToolCall
 from mcp_server.middleware.errors import error_result
 from memvault.model.errors import MemvaultError
@@ -24,9 +25,18 @@ if TYPE_CHECKING:
 
 def call_key() -> str:
     """The key of the running tool call; "" for one that did not come over a bridge."""
-    request = get_context().request_context
-    key = (request.meta or {}).get(CALL_KEY) if request is not None else None
+    key = _meta().get(CALL_KEY)
     return key if isinstance(key, str) and len(key) <= MAX_KEY_CHARS else ""
+
+
+def is_brief_call() -> bool:
+    """Whether the running tool call asks for short quotations, as the command line does."""
+    return _meta().get(BRIEF) is True
+
+
+def _meta() -> Mapping[str, Any]:
+    request = get_context().request_context
+    return (request.meta or {}) if request is not None else {}
 
 
 class CallKeys(Middleware):

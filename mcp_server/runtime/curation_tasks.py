@@ -16,7 +16,7 @@ from memvault.curation.changes.client_limits import ClientLimits
 from memvault.curation.changes.curator import Curator
 from memvault.curation.tasks.dismissed_tasks import DismissedTasks
 from memvault.curation.tasks.dream_tasks import dream_tasks
-from memvault.curation.tasks.finder import TaskFinder
+from memvault.curation.tasks.finder import TaskFinder, few_of_each
 from memvault.curation.tasks.note_tasks import NoteFacts, client_tasks
 from memvault.model.change import CurationTask, TaskType
 from memvault.model.errors import MemvaultError, StorageError
@@ -58,7 +58,7 @@ class _PendingChanges:
 
 @dataclass(frozen=True, slots=True)
 class _OpenTasks:
-    """The tasks among those found that are not dismissed."""
+    """The tasks among those found that wait for the person."""
 
     found: tuple[CurationTask, ...]
     dismissed: Mapping[str, datetime]
@@ -152,15 +152,15 @@ class CurationTasks:
         return frozenset(kind for key in ids for kind in kinds.get(key, ()))
 
     def _open_tasks(self) -> tuple[CurationTask, ...]:
-        """The tasks that the person has not dismissed."""
+        """The tasks that the person has not dismissed, few of each kind that is a guess."""
         found, cached = self._tasks or (), self._open_cache
         try:
             dismissed = self.dismissed.by_key()
             if cached is None or cached.found is not found or cached.dismissed is not dismissed:
-                tasks = self.dismissed.open_among(found, self._live().catalogue.by_id)
+                tasks = few_of_each(self.dismissed.open_among(found, self._live().catalogue.by_id))
                 self._open_cache = cached = _OpenTasks(found, dismissed, tasks)
         except StorageError:  # no answer fails because the journal cannot be read for a moment
-            return found if cached is None else cached.tasks
+            return few_of_each(found) if cached is None else cached.tasks
         return cached.tasks
 
     def waiting_dream_keys(self) -> set[str]:

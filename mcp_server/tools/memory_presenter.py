@@ -50,9 +50,16 @@ class MemoryPresenter:
         self._embeds = Embeds(self._read, self._stated_by, self._linked_from)
 
     def nodes(
-        self, hits: Sequence[Hit], level: VerbosityLevel, query: str, scope: Scope
+        self,
+        hits: Sequence[Hit],
+        level: VerbosityLevel,
+        query: str,
+        scope: Scope,
+        *,
+        brief: bool = False,
     ) -> list[NodeShape]:
-        """The hits as an answer to this question in this scope shows them."""
+        """The hits as an answer to this question in this scope shows them; ``brief``: of all but
+        the first only the sentence that answers best."""
         if level is VerbosityLevel.RAW_ONLY:
             return [bare_node(hit) for hit in hits]
         states = self._meter.states([hit.memory.id for hit in hits])
@@ -60,7 +67,7 @@ class MemoryPresenter:
         gated = any(hit.gated for hit in hits)
         container = self._container()
         source = container.own_excerpts if gated else container.excerpts
-        excerpts = source.of(query, hits, excerpt_limits(len(hits), level))
+        excerpts = source.of(query, hits, excerpt_limits(len(hits), level, brief=brief))
         nodes = with_text(hits, states, excerpts, self._utl_state if full else None)
         if gated:  # embedded text may be others' words
             return nodes

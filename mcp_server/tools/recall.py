@@ -24,6 +24,7 @@ from mcp_server.answers.memories import (
     is_verified,
     without_mentions,
 )
+from mcp_server.middleware.call_keys import is_brief_call
 from mcp_server.tools.arguments import (
     CORE,
     FULL,
@@ -207,7 +208,7 @@ class RecallTools(Tools):
             allow_unverified=allow_unverified,
         )
         self._box.record_answer(session, query, result, scope)
-        nodes = self._box.presenter.nodes(result.hits, level, query, scope)
+        nodes = self._box.presenter.nodes(result.hits, level, query, scope, brief=is_brief_call())
         is_full = level is VerbosityLevel.FULL_INSIGHTS
         answer = RecallAnswer(
             nodes=nodes if is_full else [without_mentions(node) for node in nodes],

@@ -312,6 +312,7 @@ def test_an_engine_of_an_older_version_is_replaced(state: Path, version: str) ->
     raw.shake_hands()
     assert raw.who(1) != older.pid
     assert exit_code(older) == 0
+    assert f"memvault {installed_version()} is newer" in StateFolder(state).log.read_text()
     assert raw.close() == 0
 
 

@@ -343,6 +343,25 @@ def test_a_search_shows_all_lines_that_answer(
     until(lambda: all(stall in shown() for stall in stalls))
 
 
+def test_a_search_quotes_one_sentence_of_each_further_note_unless_asked_for_more(
+    vault: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for yard in ("Nordwerft", "Sudwerft"):
+        built = (
+            f"{yard} builds {kind}, and sells them to fishermen of the whole coast."
+            for kind in ("dinghies", "cutters", "trawlers", "ketches")
+        )
+        (vault / f"permanent/{yard}.md").write_text("\n\n".join(built))
+
+    def sentences(*options: str) -> list[int]:
+        assert run(["search", "What do Nordwerft and Sudwerft build?", *options]) == 0
+        shown = capsys.readouterr().out
+        return sorted(shown.count(f"{yard} builds") for yard in ("Nordwerft", "Sudwerft"))
+
+    until(lambda: sentences("--long") == [4, 4])
+    assert sentences() == [1, 4]
+
+
 def test_status_and_doctor_list_the_same_notes(
     vault: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -390,6 +409,24 @@ def test_status_doctor_and_rebuild_tell_what_is_there(
     assert run(["rebuild"]) == 0
     assert "Rebuilt from" in capsys.readouterr().out
     assert run(["status"]) == 0
+
+
+def test_status_has_only_rows_that_say_something_and_json_has_all(
+    vault: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["status", "--json"]) == 0
+    everything = printed(capsys)
+    assert isinstance(everything, dict) and everything["stores"]["graph"] == "embedded"
+
+    def rows() -> dict[str, str]:
+        assert run(["status"]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        return dict(line.split("\t", 1) for line in lines)
+
+    until(lambda: not {"still loading", "indexing"} & rows().keys())
+    shown = rows()
+    assert shown["vault"] == str(vault) and int(shown["notes"]) >= 1 and "problems" in shown
+    assert not {"chunks", "nodes", "stores", "stores that are full", "indexing"} & shown.keys()
 
 
 def test_a_memory_that_is_not_there_is_exit_code_1(

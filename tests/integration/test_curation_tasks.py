@@ -21,6 +21,7 @@ from mcp_server.server import build_server
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
 from memvault.curation.operations.draft import Draft
+from memvault.curation.tasks.dismissed_tasks import task_key
 from memvault.model.change import Actor, TaskType
 from tests.integration.caller import Caller, the_person
 from tests.waiting import until
@@ -190,10 +191,8 @@ def test_at_most_twenty_tasks_are_shown_the_most_pressing_first_and_all_are_coun
     container: Container, write: Write
 ) -> None:
     for number in range(25):
-        write(
-            f"n{number:02}.md", f"A walk of its own kind, number {number}, to [[Place {number}]]."
-        )
-    write("z.md", "---\ntags: [unclosed\n---\nBroken.\n")
+        write(f"n{number:02}.md", f"---\ntags: [unclosed\n---\nA walk of its own, number {number}.")
+    write("a.md", "A walk to [[Place 1]].\n")
     found = status(container)
     assert len(found["curation_tasks"]) == 20 and found["curation_tasks_total"] >= 26
     assert found["curation_tasks_total"] == container.curation.pending()
@@ -319,6 +318,24 @@ def test_a_project_is_finished_when_its_note_says_so_or_nobody_touched_it_for_a_
             run_action(container, action)
     assert (container.vault.root / "archive/projects/hull/Hull.md").exists()
     assert tasks(container) == {}
+
+
+def test_a_vault_of_old_facts_begins_with_few_tasks_and_the_next_follow(
+    container: Container, write: Write
+) -> None:
+    old = (datetime.now(UTC) - timedelta(days=200)).date().isoformat()
+    text = f"---\ntype: fact\ncreated: {old}\n---\n"
+    write("Yard.md", "See " + ", ".join(f"[[Gate {number}]]" for number in range(7)))
+    for number in range(7):
+        write(f"Gate {number}.md", f"{text}Gate {number} opens at hour {number}.\n")
+    gates = [[f"Gate {number}.md"] for number in range(7)]
+    assert tasks(container) == {"stale_fact": gates[:5]}
+    first, me = container.curation.tasks()[0], Actor(kind="person", name="page")
+    curation, by_id = container.curation, container.live.catalogue.by_id
+    curation.dismissed.dismiss(first, by_id, me, datetime.now(UTC))
+    assert tasks(container) == {"stale_fact": gates[1:6]}
+    curation.dismissed.reopen(task_key(first, by_id), me, datetime.now(UTC))
+    assert tasks(container) == {"stale_fact": gates[:5]}
 
 
 def test_any_dated_note_that_states_a_value_goes_stale_but_a_record_does_not(

@@ -75,7 +75,8 @@ def test_the_terminal_names_it_below_the_persons_words(
     call: Caller, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(
-        "memvault.cli.ask.tool_answer", lambda context, tool, arguments: call.ok(tool, **arguments)
+        "memvault.cli.ask.tool_answer",
+        lambda context, tool, arguments, *, brief: call.ok(tool, **arguments),
     )
     assert run(["search", "What does a cello lesson cost?"]) == 0
     lines = capsys.readouterr().out.splitlines()

@@ -203,6 +203,13 @@ def test_code_is_shown_with_the_sentence_that_introduces_it(shelf):
     assert "Start the lamp with this command:\n```sh\nlamp --on\n```" in shown
 
 
+def test_code_that_is_too_long_leaves_a_mark_below_its_sentence(shelf):
+    code = "\n".join(f"lamp --on {number}" for number in range(50))
+    text = f"Start the lamp with this command:\n\n```sh\n{code}\n```\n\nThen climb the stairs.\n"
+    shown = shelf.shown("command that starts the lamp", text, 200).text
+    assert shown == f"Start the lamp with this command:\n{CUT}\nThen climb the stairs."
+
+
 def test_code_is_shown_with_the_sentence_behind_it_that_explains_it(shelf):
     code = "```sh\nlamp --on\n```"
     text = f"{FILLER}\n\n## Shell\n\n{code}\n\nThis starts the lamp by a command.\n\n## End\n\n{FILLER}"

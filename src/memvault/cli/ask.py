@@ -14,6 +14,7 @@ from memvault.cli.terminal import (
     engine_of,
     harmless,
     places_of,
+    print_hint,
     print_json,
     print_line,
     print_table,
@@ -42,10 +43,17 @@ def search(
     context: typer.Context,
     query: Annotated[list[str], typer.Argument(metavar="QUERY...", help="A question or keywords.")],
     most: Annotated[int, typer.Option("--top", "-n", min=1, max=100, help="How many notes.")] = 10,
+    *,
     project: Annotated[str | None, typer.Option(help="Search within this project.")] = None,
+    whole: Annotated[
+        bool, typer.Option("--long", "-l", help="Quote all passages of each note that answer.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Search the vault: best-matching notes and where they are."""
+    """Search the vault: best-matching notes, where they are, and the sentences that answer.
+
+    The first note's passages are quoted whole, of each other note the sentence that answers best.
+    """
     # Unverified text is withheld from clients, never from the person.
     arguments: dict[str, Any] = {
         "query": " ".join(query),
@@ -54,19 +62,26 @@ def search(
     }
     if project is not None:
         arguments["project"] = project
-    answer = tool_answer(context, "recall_memory", arguments)
+    brief = not (whole or as_json)
+    answer = tool_answer(context, "recall_memory", arguments, brief=brief)
     if as_json:
         print_json(answer)
         return
+    if not (answer["nodes"] or answer.get("notice")):
+        _print_why_nothing(places_of(context))
+    _print_results(answer, brief=brief)
+
+
+def _print_results(answer: dict[str, Any], *, brief: bool) -> None:
     if notice := answer.get("notice"):
         print_text(str(notice), style="yellow")
-    elif not answer["nodes"]:
-        _print_why_nothing(places_of(context))
-    for node in answer["nodes"]:
-        _print_result(node)
+    for position, node in enumerate(answer["nodes"]):
+        _print_result(node, brief=brief and position > 0)
+    if brief and answer["nodes"][1:]:
+        print_hint("Longer quotations: --long. Fewer notes: -n 3. A whole note: memvault show NOTE")
 
 
-def _print_result(node: dict[str, Any]) -> None:
+def _print_result(node: dict[str, Any], *, brief: bool) -> None:
     span = node.get("lines")
     place = f"{node['path']}:{span[0]}" if span else str(node["path"])
     facts = [f"{node['relevance_score']:.2f}"]
@@ -75,9 +90,11 @@ def _print_result(node: dict[str, Any]) -> None:
     if node.get("origin") != "person" and not node.get("verified"):
         facts.append(f"written by {node.get('origin')}, unverified")
     print_line((node["title"], "bold"), "  ", (place, "cyan"), "  ", ("  ".join(facts), "dim"))
-    for line in str(node.get("content") or "").splitlines():
-        if line.strip():
-            print_text(line.rstrip(), indent=2)
+    lines = [line.rstrip() for line in str(node.get("content") or "").splitlines() if line.strip()]
+    if brief:
+        lines = [" · ".join(line.strip().removeprefix("- ") for line in lines)]
+    for line in lines:
+        print_text(line, indent=2)
     for claim in node.get("newer_claims", []):
         print_text(
             f"newer, claimed by {claim['claimed_by']} on {claim['claimed_on']}, unverified: "
@@ -85,7 +102,8 @@ def _print_result(node: dict[str, Any]) -> None:
             indent=2,
             style="yellow",
         )
-    console.print()
+    if not brief:
+        console.print()
 
 
 def show(

@@ -47,12 +47,28 @@ Tools = Annotated[ToolSet, typer.Option(help="The tools that clients are offered
 
 _STOP_SECONDS = 70.0  # the engine itself exits by force after 60
 _MAX_PROBLEMS = 5
-_LABELS = {
+_EMBEDDED = dict.fromkeys(("vectors", "graph", "keyvalue"), "embedded")
+# The rows of `status`, in order; --json has more.
+_ALWAYS = {
+    "vault": "vault",
+    "notes": "notes",
+    "last_scan": "last compared with the files",
+    "problems": "problems",
+    "page": "page",
     "mcp": "MCP",
-    "not_answering": "not answering",
-    "without_room": "stores full",
-    "entities_waiting": "notes waiting for entities",
-    "behind_seconds": "seconds behind",
+    "engine": "engine",
+    "state": "state folder",
+    "embedding": "search model",
+}
+_IF_ANY = {  # only while they say something
+    "indexing": "indexing",
+    "loading": "still loading",
+    "not_answering": "stores that do not answer",
+    "without_room": "stores that are full",
+    "entities_waiting": "notes in which names are still to be found",
+    "behind_seconds": "seconds behind the files",
+    "stores": "stores",
+    "watching": "watching for changes",
 }
 
 
@@ -290,7 +306,7 @@ def stop(context: typer.Context) -> None:
 
 
 def status(context: typer.Context, as_json: AsJson = False) -> None:
-    """Show what is indexed, in which stores, how up to date it is, and problems."""
+    """Show what is indexed, how up to date it is, and problems; more with --json."""
     places = places_of(context)
     with engine_of(places, wait=False) as engine:
         address, answer = engine.address, engine.status()
@@ -312,7 +328,11 @@ def status(context: typer.Context, as_json: AsJson = False) -> None:
     if len(problems) > _MAX_PROBLEMS:
         more = f"and {len(problems) - _MAX_PROBLEMS:,} more: memvault doctor"
         fields["problems"] = [*problems[:_MAX_PROBLEMS], more]
-    rows = [(_LABELS.get(key, key.replace("_", " ")), _in_words(v)) for key, v in fields.items()]
+    fields["vault"] = str(places.vault)
+    usual = {"stores": _EMBEDDED, "watching": "events"}
+    fields = {key: value for key, value in fields.items() if value != usual.get(key, ...)}
+    rows = [(label, _in_words(fields[key])) for key, label in _ALWAYS.items() if key in fields]
+    rows += [(label, _in_words(fields[key])) for key, label in _IF_ANY.items() if fields.get(key)]
     print_table(rows, ("dim",))
 
 

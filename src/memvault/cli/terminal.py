@@ -111,9 +111,11 @@ def _check_configuration(places: Places) -> None:
         raise InvalidParams(f"{error.message}{where}, then try again.") from error
 
 
-def tool_answer(context: typer.Context, tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+def tool_answer(
+    context: typer.Context, tool: str, arguments: dict[str, Any], *, brief: bool = False
+) -> dict[str, Any]:
     with engine_of(places_of(context)) as engine:
-        return dict(engine.call_tool(tool, arguments))
+        return dict(engine.call_tool(tool, arguments, brief=brief))
 
 
 def read_day(text: str) -> datetime:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -221,7 +221,8 @@ def _excerpt(hit: Hit, outline: Outline, scores: _ByQuestion, limit: int) -> Exc
     if len(chosen) == 1 and sizes[chosen[0]] > _MAX_LENGTH_FACTOR * limit:
         text = f"{cut_at_word(best_sentence.shown, _MAX_LENGTH_FACTOR * limit)} {CUT}"
     else:
-        text = text_of_excerpt(memory.title, statements, sorted(chosen), code)
+        cut = {piece.lead for piece in outline.code if piece.lead is not None and piece not in code}
+        text = text_of_excerpt(memory.title, statements, sorted(chosen), code, cut)
     ranges = [statements[place].lines for place in chosen] + [block.lines for block in code]
     first, last = min(lines.first for lines in ranges), max(lines.last for lines in ranges)
     has_foreign = not of_others.isdisjoint(chosen) or not all(
@@ -352,9 +353,14 @@ def _add_code(code: dict[Code, int], outline: Outline, chosen: Sequence[int], ro
 
 
 def text_of_excerpt(
-    title: str, statements: Sequence[Statement], chosen: Sequence[int], code: Mapping[Code, int]
+    title: str,
+    statements: Sequence[Statement],
+    chosen: Sequence[int],
+    code: Mapping[Code, int],
+    without_code: Collection[int],
 ) -> str:
-    """The chosen sentences as they follow each other in the note."""
+    """The chosen sentences as they follow each other in the note; ``…`` is the code of those in
+    ``without_code``."""
     headings = {statements[place].heading for place in chosen}
     text = CUT + " " if any(statement.shown for statement in statements[: chosen[0]]) else ""
     for position, place in enumerate(chosen):
@@ -371,6 +377,8 @@ def text_of_excerpt(
                 text = f"{text.rstrip()}\n{piece.fenced}\n".lstrip("\n")
         following = chosen[position + 1] if position + 1 < len(chosen) else None
         code_below = [f"\n{piece.fenced}" for piece in pieces if piece.lead == place]
+        if place in without_code:
+            code_below.append(f"\n{CUT}")
         text += "".join((statement.shown, *code_below, _gap(statements, place, following)))
     return text.strip()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -29,7 +30,7 @@ from memvault.curation.tasks.note_tasks import (
     unresolved,
     unverified,
 )
-from memvault.model.change import CurationTask
+from memvault.model.change import CurationTask, TaskType
 from memvault.model.errors import MemvaultError
 from memvault.model.memory import Memory, MemoryOf
 from memvault.reasoning.conflicts import stated_conflicts
@@ -41,6 +42,21 @@ from memvault.verification.claims.claim_sources import outdated_notes
 # After that, a note without links is meant to have none.
 ORPHAN_FOR = timedelta(days=30)
 MAX_SUGGESTED = 20  # orphans with a suggested note: as many as are shown
+# Kinds that are a guess from a note's age or links. A vault that is new to memvault has many, and
+# a person who sees dozens answers none.
+GUESSED = frozenset({TaskType.STALE_FACT, TaskType.ORPHAN, TaskType.UNRESOLVED_LINKS})
+MAX_GUESSED = 5  # of each of these kinds that wait at a time
+
+
+def few_of_each(tasks: Iterable[CurationTask]) -> tuple[CurationTask, ...]:
+    """The tasks in their order, without the `GUESSED` ones after the first few of their kind."""
+    counts: Counter[TaskType] = Counter()
+    kept = []
+    for task in tasks:
+        counts[task.task_type] += 1
+        if task.task_type not in GUESSED or counts[task.task_type] <= MAX_GUESSED:
+            kept.append(task)
+    return tuple(kept)
 
 
 @dataclass(frozen=True, slots=True)
