@@ -52,7 +52,7 @@ class EngineClient:
     def call_tool(
         self, name: str, arguments: dict[str, Any], *, brief: bool = False
     ) -> dict[str, Any]:
-        """The tool's structured answer; ``brief`` if it may quote one sentence of each further memory.
+        """The tool's structured answer; ``brief``: one sentence of each memory but the first.
 
         Raises:
             MemvaultError: the tool's own error, with its message.
