@@ -158,6 +158,19 @@ def test_what_was_only_written_today_is_not_due_in_the_days_to_come(
     assert titles == ["Log", "Boat"]
 
 
+@pytest.mark.parametrize("question", ["What are my plans for next year?", "What is in 2027?"])
+def test_a_note_with_the_year_asked_for_in_its_title_comes_before_notes_that_name_a_day_of_it(
+    searcher: Searcher, indexer: Indexer, write: Write, question: str
+) -> None:
+    write("permanent/Ideas for 2027.md", "A bench under the plum tree.\n")
+    write("permanent/Dentist.md", "Again on 3 February 2027.\n")
+    write("permanent/Boiler 2027-B.md", "A model with a rattling pump.\n")
+    indexer.scan()
+    paths = [hit.memory.path for hit in searcher.search(question, mode=Mode.DEFAULT).hits]
+    assert paths[:2] == ["permanent/Ideas for 2027.md", "permanent/Dentist.md"]
+    assert "permanent/Boiler 2027-B.md" not in paths
+
+
 def test_all_notes_of_a_type_and_a_time_are_listed(
     searcher: Searcher, indexer: Indexer, write: Write
 ) -> None:

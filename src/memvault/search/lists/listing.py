@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from datetime import date
 from itertools import islice
 
+from memvault.model.distinct import distinct_by
 from memvault.model.memory import Memory
 from memvault.model.note import Chunk
 from memvault.model.search import FoundBy, Hit, Scope
@@ -207,8 +208,9 @@ class Listing:
     def _notes_of_time(
         self, question: str, time: QuestionTime, limit: int, scope: Scope
     ) -> list[Hit]:
-        """Notes of the time or that name a day of it, and open tasks if these are asked for: tasks
-        of that time first, other tasks after the notes of it."""
+        """Notes whose titles name the time, then those of it or that name a day of it, and open
+        tasks if these are asked for: tasks of that time first, other tasks after the notes of it.
+        """
         catalogue = self._indexed.catalogue
         is_to_do = asks_for_tasks(question) and not time.past
         with_tasks = self._with_open_tasks(scope) if is_to_do else []
@@ -220,7 +222,9 @@ class Listing:
             if any(time.is_named_in(memory, task) for task in tasks)
         }
         dated = (m for m in catalogue.of_days(time.days_meant()) if in_scope(m, scope))
-        memories_of_time = time.all_of_this_time(dated, catalogue.days_named, memories_with_tasks)
+        titled = [m for m in all_in_scope(catalogue, scope) if time.is_in_title(m)]
+        of_time = time.all_of_this_time(dated, catalogue.days_named, memories_with_tasks)
+        memories_of_time = distinct_by([*titled, *of_time], lambda memory: memory.id)
         memories_of_time.sort(key=lambda memory: memory.id not in first_ids)
         nearest = self._hybrid.search(question, POOL_SIZE, time.narrowed(scope))
         hit_of = {hit.memory.id: hit for hit in nearest if hit.memory.id not in ids_with_tasks}

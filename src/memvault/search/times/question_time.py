@@ -279,6 +279,16 @@ class QuestionTime:
         years = years_named(text)
         return any(span.has(year.first) and span.has(year.last) for year in years for span in spans)
 
+    def is_in_title(self, memory: Memory) -> bool:
+        """Whether a note's title names this time or a part of it, with the year ("Plans 2027")."""
+        title = memory.title
+        if not (years := years_named(title)):
+            return False
+        named = days_named(title, memory.day) or years
+        return any(
+            span.has(part.first) and span.has(part.last) for part in named for span in self._meant
+        )
+
     def _years_back(self) -> Iterable[int]:
         """The numbers of years to look back, in this order."""
         may_be_earlier = not self.planned and any(cut.any_year for cut in self.cuts)
