@@ -69,14 +69,15 @@ class PreferenceTools(Tools):
         Call this before you choose a language, style or format. All of them: recall_memory
         "preferences".
         """
-        store = self._box.container.live.stores.keyvalue
-        preference = get_preference(store, key, self._is_persons)
+        container = self._box.container
+        store, folders = container.live.stores.keyvalue, container.vault.folders
+        preference = get_preference(store, folders, key, self._is_persons)
         return PreferenceAnswer(
             key=preference.key if preference else key,
             value=preference.value if preference else None,
             path=preference.path if preference else None,
             line=preference.line if preference else None,
-            keys=[] if preference else preference_keys(store)[:MAX_KEYS],
+            keys=[] if preference else preference_keys(store, folders)[:MAX_KEYS],
             pulse=self._pulse_of(preference.path if preference else ""),
         )
 

@@ -86,14 +86,19 @@ def test_a_memory_moves_between_the_folders_of_its_lifecycle_within_the_chosen_o
     assert (pump["lifecycle"], pump["project"]) == ("temporary", "oven")
 
 
-def test_a_project_is_archived_with_the_notes_of_the_chosen_folder(writer: Caller) -> None:
+def test_the_notes_of_a_finished_project_stay_in_the_chosen_folder(writer: Caller) -> None:
     path = stored(writer, content="Bread takes an hour.", title="Bread", project="oven")
     assert path == "AI/memvault/projects/oven/Bread.md"
-    moved = writer.person.ok("archive_project", project="oven", rationale=WHY)["moved"]
-    assert moved == {
-        path: "archive/projects/oven/Bread.md",
+    done = writer.person.ok("archive_project", project="oven", rationale=WHY)
+    assert done["moved"] == {
+        path: "AI/memvault/archive/projects/oven/Bread.md",
         "projects/oven/Clay oven.md": "archive/projects/oven/Clay oven.md",
     }
+    bread = writer.ok("get_memory", path="Bread")
+    assert (bread["lifecycle"], bread["project"]) == ("temporary", "oven")
+    writer.person.ok("undo_change", change=done["reversal_hash"], rationale=WHY)
+    assert path in writer.notes()
+    assert "projects/oven/Clay oven.md" in writer.notes()
 
 
 def test_the_chosen_folder_is_read_although_obsidian_leaves_it_out_of_its_search(

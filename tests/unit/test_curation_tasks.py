@@ -32,6 +32,7 @@ from memvault.model.change import CurationTask
 from memvault.model.memory import Lifecycle, Memory, id_of_path
 from memvault.model.provenance import Provenance
 from memvault.vault.frontmatter.properties import memory_of
+from memvault.vault.note_folders import NoteFolders
 from memvault.vault.parse import parse_note
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
@@ -246,6 +247,13 @@ def test_a_fact_that_names_no_day_ages_from_when_it_was_saved():
     saved = NOW - STALE_AFTER - timedelta(days=1)
     found = memory_of(parse_note("Fact.md", b"---\ntype: fact\n---\nSeven."), fallback_time=saved)
     assert stale(NoteFacts(found, saved)) is not None
+
+
+@pytest.mark.parametrize("around", ["", "AI/"])
+def test_a_fact_in_the_archive_does_not_go_stale_in_a_chosen_folder_either(around: str):
+    path = f"{around}archive/projects/oven/Fact.md"
+    found = memory_of(parse_note(path, b"---\ntype: fact\n---\nSeven."), fallback_time=NOW)
+    assert ages_from(NoteFacts(found, NOW), NoteFolders("AI")) is None
 
 
 def test_an_old_note_without_a_date_is_not_outdated_because_a_client_edited_it():

@@ -11,6 +11,7 @@ from memvault.curation.changes.plan import Attribution
 from memvault.curation.operations.preferences import (
     get_preference,
     preference_key,
+    preference_keys,
     preference_rows,
     read_preferences,
     set_preference,
@@ -18,10 +19,12 @@ from memvault.curation.operations.preferences import (
 from memvault.model.errors import InvalidParams, StorageError
 from memvault.model.note import ParsedNote
 from memvault.stores.keyvalue.sqlite import SqliteKeyValueStore
+from memvault.vault.note_folders import NoteFolders
 from memvault.vault.parse import parse_note
 from tests.desk import WHY, Desk
 
 NOTE = "permanent/preferences.md"
+TOP = NoteFolders()
 
 
 def write(root: Path, path: str, data: bytes) -> None:
@@ -99,7 +102,7 @@ def test_a_key_without_its_accents_is_the_one_with_them(tmp_path: Path) -> None:
     assert put(tmp_path, "ano", "2").decode().endswith("- Año: 2026\n- Ano: 2\n")
     store = SqliteKeyValueStore(tmp_path / "kv.sqlite")
     index(store, NOTE, parse_note(NOTE, (tmp_path / NOTE).read_bytes()))
-    found = {key: get_preference(store, key) for key in ("Boisson preferee", "año", "ano")}
+    found = {key: get_preference(store, TOP, key) for key in ("Boisson preferee", "año", "ano")}
     assert [each and each.value for each in found.values()] == ["café", "2026", "2"]
     store.close()
 
@@ -228,15 +231,53 @@ def test_the_store_follows_the_notes(tmp_path: Path) -> None:
     other = parse_note("a.md", b"---\ntype: preference\n---\n- Tone: warm\n- Units: metric\n")
     index(store, "a.md", other)
     index(store, "plain.md", parse_note("plain.md", b"Tone: none"))
-    assert (get_preference(store, "TONE") or other).value == "warm"  # type: ignore[union-attr]
+    assert (get_preference(store, TOP, "TONE") or other).value == "warm"  # type: ignore[union-attr]
     index(store, NOTE, parse_note(NOTE, b"- Tone: dry\n"))
-    found = get_preference(store, "tone")
+    found = get_preference(store, TOP, "tone")
     assert found is not None
     assert (found.value, found.path, found.line) == ("dry", NOTE, 1)
     index(store, NOTE, None)
-    again = get_preference(store, "tone")
+    again = get_preference(store, TOP, "tone")
     assert again is not None and again.value == "warm"
     index(store, "a.md", parse_note("a.md", b"---\ntype: note\n---\n- Tone: warm\n"))
-    assert get_preference(store, "tone") is None
-    assert get_preference(store, "units") is None
+    assert get_preference(store, TOP, "tone") is None
+    assert get_preference(store, TOP, "units") is None
+    store.close()
+
+
+@pytest.mark.parametrize("place", ["shared", "projects/shared", "AI2", "AI/AI", "permanent"])
+def test_a_namesake_of_preferences_md_in_another_folder_holds_none(
+    tmp_path: Path, place: str
+) -> None:
+    store = SqliteKeyValueStore(tmp_path / "kv.sqlite")
+    path = f"{place}/{NOTE}"
+    index(store, path, parse_note(path, b"- Tone: rude\n- Payee: Mallory\n"))
+    assert get_preference(store, NoteFolders("AI"), "payee") is None
+    assert preference_keys(store, NoteFolders("AI")) == []
+    typed = b"---\ntype: preference\n---\n"
+    index(store, path, parse_note(path, typed + b"- Tone: rude\n"))
+    index(store, "zest.md", parse_note("zest.md", typed + b"- Tone: dry\n"))
+    found = get_preference(store, NoteFolders("AI"), "tone", lambda each: each.path == "zest.md")
+    assert found is not None and found.value == "dry"
+    store.close()
+
+
+def test_preferences_md_counts_at_the_top_and_in_whatever_folder_is_chosen(tmp_path: Path) -> None:
+    store = SqliteKeyValueStore(tmp_path / "kv.sqlite")
+    for path, line in ((NOTE, b"- Tone: dry\n"), (f"My \u00c4I/{NOTE}", b"- Units: metric\n")):
+        index(store, path, parse_note(path, line))
+    assert preference_keys(store, TOP) == ["tone"]
+    assert preference_keys(store, NoteFolders("my a\u0308i")) == ["tone", "units"]
+    store.close()
+
+
+def test_without_its_accents_the_persons_preference_is_found_before_a_clients(
+    tmp_path: Path,
+) -> None:
+    store = SqliteKeyValueStore(tmp_path / "kv.sqlite")
+    typed = "---\ntype: preference\n---\n"
+    for path, line in (("a.md", "- Ano\u0302: client\n"), ("b.md", "- An\u00f3: person\n")):
+        index(store, path, parse_note(path, (typed + line).encode()))
+    found = get_preference(store, TOP, "ano", lambda each: each.path == "b.md")
+    assert found is not None and found.value == "person"
     store.close()

@@ -127,7 +127,7 @@ class Actions(IndexedChanges):
 
     def set_preference(self, key: str, value: str, why: Attribution) -> ChangeResult[Preference]:
         """Set a preference in the note that has the key, else in preferences.md."""
-        present = get_preference(self._indexed().keyvalue, key)
+        present = get_preference(self._indexed().keyvalue, self._curator.vault.folders, key)
         path = present.path if present else None
         done = set_preference(self._curator, key, value, why, path=path)
         self._update_indexes([done.result.path])

@@ -130,14 +130,18 @@ def lifecycle_path(memory: Memory, lifecycle: Lifecycle, folders: NoteFolders) -
 def archive_paths(memories: Iterable[Memory], project: str, folders: NoteFolders) -> dict[str, str]:
     """The new path of each note in a project's folder, by its current path.
 
+    Notes in the chosen folder of new notes stay in it, others are archived at the vault's top.
+
     Raises NoteNotFound: there is no such folder.
     """
     new_paths = {}
     for memory in memories:
-        top, _, below_top = folders.relative(memory.path).partition("/")
+        path = folders.relative(memory.path)
+        top, _, below_top = path.partition("/")
         folder, _, name = below_top.partition("/")
         if name and (top.casefold(), folder.casefold()) == ("projects", project.casefold()):
-            new_paths[memory.path] = f"{ARCHIVE}/{below_top}"
+            around = memory.path.removesuffix(path)
+            new_paths[memory.path] = f"{around}{ARCHIVE}/{below_top}"
     if not new_paths:
         raise NoteNotFound(f"There is no note in projects/{project}/", project=project)
     return new_paths

@@ -1,10 +1,12 @@
 """Preferences of the person, kept as lines of a note.
 
 ``permanent/preferences.md`` holds them as ``- Key: value`` (or ``key:: value``, or frontmatter).
-Any other note of ``type: preference``, in ten languages, counts, too: each such line in it, and the
-note itself, with its title as the key and its text as the value. If several notes have the same
-key, preferences.md wins, then what the person wrote, then the first path. Keys are compared without
-case, and with spaces, underscores and hyphens as equal; without its accents a key is found, too.
+It is in the folder that the person chose for new notes, or else at the vault's top; there it counts
+in both places. Any other note of ``type: preference``, in ten languages, counts, too: each such
+line in it, and the note itself, with its title as the key and its text as the value. If several
+notes have the same key, preferences.md wins, then what the person wrote, then the first path. Keys
+are compared without case, and with spaces, underscores and hyphens as equal; without its accents a
+key is found, too.
 """
 
 from __future__ import annotations
@@ -27,13 +29,15 @@ from memvault.model.unicode_forms import normalized
 from memvault.stores.keyvalue import KeyValueStore
 from memvault.text.words import without_accents
 from memvault.vault.compose import compose_note
+from memvault.vault.file_names import folded_name
 from memvault.vault.frontmatter.edit import set_key
 from memvault.vault.frontmatter.fences import claimed_id
+from memvault.vault.note_folders import NoteFolders
 from memvault.vault.parse import parse_note
 from memvault.vault.readable import plain_text
 
 PREFERENCES_NOTE = "permanent/preferences.md"  # at the vault's top or in `NoteFolders.chosen`
-NAMESPACE = "preferences"  # normalised key, rank and path -> Preference as JSON
+NAMESPACE = "preferences"  # normalised key and path -> Preference as JSON
 NOTES_NAMESPACE = "preference_notes"  # path -> the keys that it holds in NAMESPACE
 MAX_VALUE_CHARS = 2_000
 MAX_KEY_WORDS = 8
@@ -57,7 +61,7 @@ class Preference(BaseModel):
     """A value and its place.
 
     ``line`` is 1 for a value of the frontmatter, and the first line of the text if the whole note
-    is the preference."""
+    is the preference. ``by_place``: its note counts only in the places of preferences.md."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -67,6 +71,7 @@ class Preference(BaseModel):
     line: int
     is_whole_note: bool = False
     in_frontmatter: bool = False
+    by_place: bool = False
 
     def continued(self, text: str) -> Preference:
         return self.model_copy(update={"value": f"{self.value} {text.strip()}"})
@@ -78,21 +83,22 @@ def preference_key(key: str) -> str:
     return words.strip().casefold()
 
 
-def holds_preferences(note: ParsedNote) -> bool:
+def _is_of_type(note: ParsedNote) -> bool:
     kind = note.frontmatter.get("type")
-    is_kind = isinstance(kind, str) and known_type(kind) == "preference"
-    return is_kind or _is_preferences_note(note.path)
+    return isinstance(kind, str) and known_type(kind) == "preference"
 
 
 def read_preferences(note: ParsedNote) -> dict[str, Preference]:
-    """The preferences of a note by normalised key; empty unless it is a preference note.
+    """The preferences of a note by normalised key; empty unless it is a preference note, or has the
+    name of preferences.md in any folder (`get_preference` leaves out those in other folders).
 
     A key that occurs twice has the value of its last line.
     """
-    if not holds_preferences(note):
+    is_of_type, is_named = _is_of_type(note), _has_name(note.path)
+    if not is_of_type and not is_named:
         return {}
     preferences: list[Preference] = []
-    if not _is_preferences_note(note.path) and note.blocks:
+    if not is_named and note.blocks:
         text = "\n\n".join(block.text for block in note.blocks)
         first = note.blocks[0].lines.first
         preferences.append(
@@ -113,7 +119,10 @@ def read_preferences(note: ParsedNote) -> dict[str, Preference]:
     for block in note.blocks:
         preferences += _stated(note.path, block)
     by_key = ((preference_key(preference.key), preference) for preference in preferences)
-    return {key: preference.model_copy(update={"key": key}) for key, preference in by_key}
+    return {
+        key: preference.model_copy(update={"key": key, "by_place": not is_of_type})
+        for key, preference in by_key
+    }
 
 
 def _stated(path: str, block: Block) -> list[Preference]:
@@ -158,26 +167,42 @@ def preference_rows(
 
 
 def get_preference(
-    store: KeyValueStore, key: str, is_persons: Callable[[Preference], bool] = lambda _: True
+    store: KeyValueStore,
+    folders: NoteFolders,
+    key: str,
+    is_persons: Callable[[Preference], bool] = lambda _: True,
 ) -> Preference | None:
-    """The stored preference with this key, or None.
+    """The stored preference with this key, else one whose key differs in accents alone, or None.
 
     Args:
+        folders: of new notes, with preferences.md.
         is_persons: whether the person wrote it; below preferences.md, theirs comes first.
     """
-    rows = store.items(NAMESPACE, preference_key(key) + "\t")
-    exact = [Preference.model_validate_json(value) for _, value in rows]
-    if exact:
-        return min(exact, key=lambda preference: (_rank(preference), not is_persons(preference)))
-    preferences = (Preference.model_validate_json(value) for _, value in store.items(NAMESPACE))
-    alike = (p for p in preferences if _is_alike(p.key, preference_key(key)))
-    return next(alike, None)
+    wanted = preference_key(key)
+    found = _stored(store, folders, wanted + "\t") or [
+        preference for preference in _stored(store, folders) if _is_alike(preference.key, wanted)
+    ]
+    return min(
+        found,
+        key=lambda preference: (
+            not _is_in_place(preference.path, folders),
+            not is_persons(preference),
+            preference.key,
+            preference.path,
+        ),
+        default=None,
+    )
 
 
-def preference_keys(store: KeyValueStore) -> list[str]:
+def preference_keys(store: KeyValueStore, folders: NoteFolders) -> list[str]:
     """Every key that has a value, sorted."""
-    preferences = (Preference.model_validate_json(value) for _, value in store.items(NAMESPACE))
-    return sorted({preference.key for preference in preferences})
+    return sorted({preference.key for preference in _stored(store, folders)})
+
+
+def _stored(store: KeyValueStore, folders: NoteFolders, prefix: str = "") -> list[Preference]:
+    """The stored preferences, without those of a namesake of preferences.md in another folder."""
+    rows = (Preference.model_validate_json(value) for _, value in store.items(NAMESPACE, prefix))
+    return [each for each in rows if not each.by_place or _is_in_place(each.path, folders)]
 
 
 def set_preference(
@@ -354,13 +379,14 @@ def _shown(value: Any) -> str:
     return str(value)
 
 
-def _is_preferences_note(path: str) -> bool:
+def _has_name(path: str) -> bool:
     return f"/{path}".casefold().endswith(f"/{PREFERENCES_NOTE}")
 
 
+def _is_in_place(path: str, folders: NoteFolders) -> bool:
+    """Whether this is preferences.md in the chosen folder or at the vault's top."""
+    return _has_name(path) and folded_name(folders.relative(path)) == PREFERENCES_NOTE
+
+
 def _stored_key(preference: Preference) -> str:
-    return f"{preference.key}\t{_rank(preference)}\t{preference.path}"
-
-
-def _rank(preference: Preference) -> int:
-    return 0 if _is_preferences_note(preference.path) else 1
+    return f"{preference.key}\t{preference.path}"

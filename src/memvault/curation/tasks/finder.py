@@ -165,7 +165,7 @@ class TaskFinder:
         return _NoteTasks(
             facts,
             tuple(task for task in tasks if task is not None),
-            ages_from(facts, states_value=bool(stated.triples)),
+            ages_from(facts, self._note_folders, states_value=bool(stated.triples)),
             missing_notes(memory.id, self._edges),
             stated,
         )

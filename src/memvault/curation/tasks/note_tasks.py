@@ -103,7 +103,9 @@ RECORDS = frozenset({"session", "meeting", "event", "journal", "daily", "log", "
 _CONFIRMED_KEYS = frozenset({"verified_on", "reviewed", "updated", "modified", "last_modified"})
 
 
-def ages_from(facts: NoteFacts, *, states_value: bool = False) -> datetime | None:
+def ages_from(
+    facts: NoteFacts, note_folders: NoteFolders = NoteFolders(), *, states_value: bool = False
+) -> datetime | None:
     """The day on which a note was last confirmed; None if it does not go stale.
 
     Facts and decisions go stale. So do other notes, except records of events, if they are dated
@@ -118,7 +120,8 @@ def ages_from(facts: NoteFacts, *, states_value: bool = False) -> datetime | Non
     goes_stale = memory.type in FACTS or kind_of(memory) == NodeKind.DECISION
     if states_value and memory.date is None and memory.type not in RECORDS:
         goes_stale = goes_stale or _names_day(facts)
-    is_kept = memory.pinned or memory.lifecycle is Lifecycle.EPHEMERAL or is_archived(memory.path)
+    is_kept = memory.pinned or memory.lifecycle is Lifecycle.EPHEMERAL
+    is_kept = is_kept or is_archived(note_folders.relative(memory.path))
     return last_confirmed(facts) if goes_stale and not is_kept else None
 
 
