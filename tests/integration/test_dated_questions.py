@@ -268,6 +268,22 @@ def test_tasks_that_were_overdue_on_a_day_were_due_before_it(
         assert [hit.relevance for hit in hits].count(1.0) == 1, question
 
 
+@pytest.mark.parametrize("question", ["Which tasks are overdue?", "Was ist überfällig?"])
+def test_an_answer_says_that_nothing_is_overdue_and_still_shows_what_says_so_in_words(
+    searcher: Searcher, indexer: Indexer, write: Write, question: str
+) -> None:
+    write("permanent/Soon.md", "- [ ] Order the felt, due by 3 December 2026\n")
+    write("permanent/Hall.md", "The rent of the hall is overdue.\n")
+    indexer.scan()
+    result = searcher.search(question)
+    notice = "No open task and no property names a due day before 2026-11-18."
+    assert notice in (result.notice or "")
+    write("permanent/Late.md", "- [ ] Renew the passport 📅 2026-10-01\n")
+    indexer.scan()
+    assert notice not in (searcher.search(question).notice or "")
+    assert "Hall" in [hit.memory.title for hit in searcher.search("What is overdue?").hits]
+
+
 def test_a_weekday_on_which_tasks_will_be_overdue_is_the_coming_one(
     searcher: Searcher, indexer: Indexer, write: Write
 ) -> None:

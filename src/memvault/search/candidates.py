@@ -147,13 +147,15 @@ class CandidateFinder:
             return Candidates(hits)
         if request.time is not None and request.time.only_time:
             notice = NONE_OF_THAT_TIME
-        listed, count_notice = self._listing.matching(query, request.time, limit, scope)
+        listed, list_notice = self._listing.matching(query, request.time, limit, scope)
+        if not listed:
+            notice = notice or list_notice
         hits = self._nearest(request, max(limit, POOL_SIZE))
         if listed and request.patience == 0.0:  # else the relations must explain what is found
             listed_ids = {hit.memory.id for hit in listed}
             hits = [*listed, *(hit for hit in hits if hit.memory.id not in listed_ids)][:limit]
             self.hybrid.read_passages(query, hits)
-            return Candidates(hits, count_notice)
+            return Candidates(hits, list_notice)
         try:
             lexicon = self._lexicon_for(request, hits)
         except (StoreUnavailable, GraphQueryError):

@@ -96,6 +96,7 @@ class Listing:
         """Notes that have what the question says of tasks or properties, and a notice of how many.
 
         Their relevance is 1. Text may answer such a question better, so they are not all results.
+        A notice without notes says that nothing is overdue.
 
         Raises:
             StoreUnavailable: the vector store does not answer.
@@ -108,6 +109,9 @@ class Listing:
             with_properties, notice = self._notes_with_properties(question, time, limit, scope)
             listed_ids = {hit.memory.id for hit in hits}
             hits += [hit for hit in with_properties if hit.memory.id not in listed_ids]
+        if not hits and asks_for_overdue(question) and self._asks_for_any(question, time):
+            day = self._today() if time is None else time.last_day
+            return [], f"No open task and no property names a due day before {day.isoformat()}."
         if not hits and time is None and not is_to_do:
             hits = self._latest_values(question, scope)[:limit]
         if not hits and time is not None and not is_to_do:
@@ -186,6 +190,11 @@ class Listing:
         with_tasks = self._with_open_tasks(scope)
         memories = (memory for memory, tasks in with_tasks if is_about(memory, tasks))
         return self._task_hits(question, islice(memories, limit))
+
+    def _asks_for_any(self, question: str, time: QuestionTime | None) -> bool:
+        """Whether a question for what is overdue names no subject."""
+        rest = without_overdue(time.rest if time is not None else question)
+        return not words_beyond_plans(rest, question)
 
     def _notes_of_time_named(self, question: str, time: QuestionTime, scope: Scope) -> list[Memory]:
         """Notes dated within the time whose folder, title, type, project and tags have all words
