@@ -132,6 +132,8 @@ def test_a_mistyped_word_is_replaced_by_the_intended_word(vocabulary: Vocabulary
     assert vocabulary.similar("what does Marigld keep") == {}  # perhaps another name
     assert "marigold" not in vocabulary.similar("where is the mangold").get("mangold", {})
     assert vocabulary.similar("the peper") == {}  # too short to be sure
+    assert vocabulary.similar("the setov") == {}
+    assert vocabulary.similar("the sotve")["sotve"] == {"stove": 1.0}
 
 
 def test_a_very_long_word_takes_no_longer_than_others(vocabulary: Vocabulary) -> None:

@@ -38,6 +38,7 @@ MIN_COSINE = 0.6  # of two similar words
 MAX_SIMILAR = 2  # words of the vault that are similar to one of a question
 SIMILAR_WEIGHT = 0.6  # of a similar word, times its cosine; a word of the question has 1
 MIN_MISTYPED_LETTERS, MAX_MISTYPED_LETTERS = 6, 40  # letters of a word that may be mistyped
+MIN_EXCHANGED_LETTERS = 4  # letters of one in which two may be exchanged
 MAX_LETTERS = 40  # most common letters of a vault, tried in place of mistakes
 MAX_WORDS = 15_000  # most common words of a vault: 23 MB of vectors
 MAX_NOTES = 20_000  # notes whose words are read
@@ -224,19 +225,22 @@ class Vocabulary:
 
     def _mistyped(self, vault_words: _Words, rare: Mapping[str, int]) -> dict[str, str]:
         """The words that neither the vault nor the model knows, each with the vault's most common
-        word at one mistake from it; ``rare`` has the words with their terms."""
+        word at one mistake from it; ``rare`` has the words with their terms.
+
+        In a short word only two exchanged letters are such a mistake: others have several words
+        near them.
+        """
         corrections = {}
         for word, term in rare.items():
-            if (
-                not MIN_MISTYPED_LETTERS <= len(word) <= MAX_MISTYPED_LETTERS
-                or term in vault_words.rarity
-            ):
+            if not MIN_EXCHANGED_LETTERS <= len(word) <= MAX_MISTYPED_LETTERS:
+                continue
+            if term in vault_words.rarity:
                 continue
             if self._embedder.tokens.count(word) == 1:
                 continue
             shares = {
                 candidate: share
-                for candidate in one_mistake_from(word, vault_words.letters)
+                for candidate in _perhaps_meant(word, vault_words.letters)
                 if (candidate_term := _term(candidate)) is not None
                 and (share := vault_words.rarity.get(candidate_term))
             }
@@ -286,8 +290,17 @@ def one_mistake_from(word: str, letters: str) -> Iterator[str]:
         if after:
             yield before + after[1:]
             yield from (f"{before}{letter}{after[1:]}" for letter in letters)
-        if len(after) > 1:
-            yield before + after[1] + after[0] + after[2:]
+    yield from exchanged(word)
+
+
+def exchanged(word: str) -> Iterator[str]:
+    """Every word from which this one differs by two neighbours exchanged after its first letter."""
+    for place in range(1, len(word) - 1):
+        yield f"{word[:place]}{word[place + 1]}{word[place]}{word[place + 2 :]}"
+
+
+def _perhaps_meant(word: str, letters: str) -> Iterator[str]:
+    return one_mistake_from(word, letters) if len(word) >= MIN_MISTYPED_LETTERS else exchanged(word)
 
 
 def _term(word: str) -> int | None:
