@@ -23,7 +23,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from mcp_server.security.access_policy import WEB_CLIENT
+from mcp_server.security.access_policy import WEB_CLIENT, WebClient
 from memvault.model.json_text import json_value
 from memvault.vault.write import write_whole
 
@@ -40,7 +40,7 @@ class _Handshake:
 
     Attributes:
         request: its ``initialize``, as JSON.
-        client: the name of the client on the web; None for a client of this computer.
+        client: the id of the client on the web; None for a client of this computer.
     """
 
     request: str
@@ -204,8 +204,8 @@ def _known_as(session: str, send: Send) -> Send:
 
 
 def _client_of(scope: Scope) -> str | None:
-    name: str | None = scope.get("state", {}).get(WEB_CLIENT)
-    return name
+    client: WebClient | None = scope.get("state", {}).get(WEB_CLIENT)
+    return client.id if client is not None else None
 
 
 def _read(file: Path) -> dict[str, _Handshake]:

@@ -221,7 +221,13 @@ def _oauth_provider(settings: EngineSettings, state: StateFolder) -> ApprovalPro
 def _public(sign_in: ApprovalProvider | None) -> PublicAccess | None:
     if sign_in is None:
         return None
-    return PublicAccess(sign_in.public_url, sign_in.client_of, sign_in.metadata_url, PageSessions())
+    return PublicAccess(
+        sign_in.public_url,
+        sign_in.client_of,
+        sign_in.metadata_url,
+        PageSessions(),
+        sign_in.registry.withdrawal,
+    )
 
 
 def _serve(

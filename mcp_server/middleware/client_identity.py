@@ -158,7 +158,7 @@ def client_name() -> str | None:
     approved client."""
     with suppress(RuntimeError):  # not over HTTP
         if approved := getattr(get_http_request().state, WEB_CLIENT, None):
-            return _safe_name(approved)
+            return _safe_name(approved.name)
     if is_person():
         return "memvault's command line"
     parameters = get_context().session.client_params

@@ -8,14 +8,16 @@ port in.
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import re
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from http.cookies import CookieError, SimpleCookie
 from ipaddress import ip_address
+from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
 
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
@@ -29,7 +31,7 @@ from mcp_server.security.peer_user import Address, is_of_another_user
 
 TOKEN_COOKIE = "memvault_token"
 SIGN_IN_PATH = "/sign-in"
-WEB_CLIENT = "web_client"  # in a request's state: the name that the person approved
+WEB_CLIENT = "web_client"  # in a request's state: the `WebClient` that sends it, or None
 MAX_BYTES = 4_096
 PAGE_HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; "
@@ -75,21 +77,30 @@ class PageSessions:
         return hmac.compare_digest(cookie.encode(), self._cookie.encode())
 
 
+class WebClient(NamedTuple):
+    """A client on the web: the id of its registration, and the name that the person approved."""
+
+    id: str
+    name: str
+
+
 @dataclass(frozen=True, slots=True)
 class PublicAccess:
     """The engine under its address on the web, where clients sign in with OAuth.
 
     Attributes:
         url: the https address.
-        client_of: the name of the client with a valid access token, else None.
+        client_of: the client with a valid access token, else None.
         metadata_url: the address that says how to sign in, for refused clients.
         sessions: browsers that may open the pages.
+        withdrawal: waits until some client's access is withdrawn.
     """
 
     url: str
-    client_of: Callable[[str], str | None]
+    client_of: Callable[[str], WebClient | None]
     metadata_url: str
     sessions: PageSessions
+    withdrawal: Callable[[], Awaitable[object]]
 
     def is_named_by(self, host: str) -> bool:
         return host.lower() == urlsplit(self.url).netloc.lower()
@@ -217,11 +228,11 @@ class AccessPolicy:
             return True
         return path == "/mcp" and self._web_client(token) is not None
 
-    def _web_client(self, token: str) -> str | None:
+    def _web_client(self, token: str) -> WebClient | None:
         return self.public.client_of(token) if self.public is not None else None
 
-    def client_of(self, headers: Headers) -> str | None:
-        """The name of the client on the web that sends this request; None for any other."""
+    def client_of(self, headers: Headers) -> WebClient | None:
+        """The client on the web that sends this request; None for any other."""
         scheme, _, token = headers.get("authorization", "").partition(" ")
         return self._web_client(token.strip()) if scheme.lower() == "bearer" else None
 
@@ -251,12 +262,9 @@ def _same_origin(origin: str, host: str) -> bool:
     return parts.scheme in {"http", "https"} and parts.netloc.lower() == host.lower()
 
 
-def _session_owner(client: str) -> AuthenticatedUser:
-    """The owner of the MCP sessions that this client opens; the SDK refuses them to others.
-
-    The names of approved clients differ.
-    """
-    return AuthenticatedUser(AccessToken(token="", client_id=client, scopes=[]))
+def _session_owner(client: WebClient) -> AuthenticatedUser:
+    """The owner of the MCP sessions that this client opens; the SDK refuses them to others."""
+    return AuthenticatedUser(AccessToken(token="", client_id=client.id, scopes=[]))
 
 
 class AccessMiddleware:
@@ -276,8 +284,9 @@ class AccessMiddleware:
             client = scope.setdefault("state", {})[WEB_CLIENT] = self._policy.client_of(headers)
             if client is not None:
                 scope["user"] = _session_owner(client)
-                send = self._while_approved(headers, send)
-            await self._app(scope, receive, send)
+                await self._answer_while_approved(headers, scope, receive, send)
+            else:
+                await self._app(scope, receive, send)
         elif refusal[0] == 401 and scope["type"] == "http" and scope["path"] == SIGN_IN_PATH:
             await self._sign_in(scope, receive, send)
         elif refusal[0] == 401 and accepts_html(scope, headers):
@@ -302,20 +311,37 @@ class AccessMiddleware:
             return 403, "This engine answers only the user of this computer who started it."
         return None
 
-    def _while_approved(self, headers: Headers, send: Send) -> Send:
-        """A send function that ends the answer, which may be a stream, once the client's token is
-        invalid."""
-        is_ended = False
+    async def _answer_while_approved(
+        self, headers: Headers, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        """Answer a client on the web; the answer, which may be a stream, ends once the client's
+        token is invalid."""
+        public = self._policy.public
+        assert public is not None
+        has_begun = has_ended = False
 
         async def checked(message: Message) -> None:
-            nonlocal is_ended
-            if is_ended:
+            nonlocal has_begun, has_ended
+            if has_ended:
                 return
-            if message["type"] == "http.response.body" and not self._policy.client_of(headers):
-                is_ended, message = True, {"type": "http.response.body", "body": b""}
+            has_begun = True
+            if message["type"] == "http.response.body":
+                if not self._policy.client_of(headers):
+                    message = {"type": "http.response.body", "body": b""}
+                has_ended = not message.get("more_body", False)
             await send(message)
 
-        return checked
+        async def end_when_withdrawn() -> None:
+            while self._policy.client_of(headers):
+                await public.withdrawal()
+            if has_begun:
+                await checked({"type": "http.response.body"})
+
+        watch = asyncio.create_task(end_when_withdrawn())
+        try:
+            await self._app(scope, receive, checked)
+        finally:
+            watch.cancel()
 
     async def _sign_in(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] == "POST":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
 import logging
@@ -44,7 +45,7 @@ class ApprovedClient:
 
 @dataclass(slots=True)
 class Grant:
-    """One token; an access token and its refresh token share a ``grant_id``."""
+    """One token; those that renew one another share a ``grant_id``."""
 
     client_id: str
     kind: Literal["access", "refresh"]
@@ -70,6 +71,7 @@ class ClientRegistry:
     def __init__(self, file: Path) -> None:
         self._file = file
         self._contents = _read(file)
+        self._withdrawal = asyncio.Event()
 
     @property
     def clients(self) -> dict[str, ApprovedClient]:
@@ -115,15 +117,16 @@ class ClientRegistry:
         Raises OSError: the file cannot be written; the replaced token stays valid.
         """
         access, refresh = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
-        pair, now = secrets.token_hex(8), int(time.time())
+        renewed, now = self._contents.tokens.get(_hash(replaced)), int(time.time())
+        grant_id = renewed.grant_id if renewed is not None else secrets.token_hex(8)
         tokens = {
             key: grant
-            for key, grant in self._tokens_without(replaced).items()
+            for key, grant in self._tokens_without(grant_id).items()
             if (grant.expires or now) >= now
         }
         expires = now + ACCESS_SECONDS
-        tokens[_hash(access)] = Grant(client_id, "access", scopes, pair, resource, expires)
-        tokens[_hash(refresh)] = Grant(client_id, "refresh", scopes, pair, resource)
+        tokens[_hash(access)] = Grant(client_id, "access", scopes, grant_id, resource, expires)
+        tokens[_hash(refresh)] = Grant(client_id, "refresh", scopes, grant_id, resource)
         client = replace(self.clients[client_id], last_seen=now)
         self._extend(_Contents({**self.clients, client_id: client}, tokens))
         return access, refresh
@@ -141,18 +144,22 @@ class ClientRegistry:
         Raises OSError: the file can neither be written nor deleted, so that after a restart the
         tokens are valid again.
         """
-        if _hash(token) in self._contents.tokens:
-            self._reduce(_Contents(self.clients, self._tokens_without(token)))
+        grant = self._contents.tokens.get(_hash(token))
+        if grant is not None:
+            self.withdraw_grant(grant.grant_id)
 
-    def _tokens_without(self, token: str) -> dict[str, Grant]:
-        """All tokens but this one and the one issued with it."""
+    def withdraw_grant(self, grant_id: str) -> None:
+        """Make all tokens of a grant invalid. Raises as `withdraw`."""
+        self._reduce(_Contents(self.clients, self._tokens_without(grant_id)))
+
+    async def withdrawal(self) -> None:
+        """Wait until some client's access is withdrawn."""
+        await self._withdrawal.wait()
+
+    def _tokens_without(self, grant_id: str) -> dict[str, Grant]:
+        """All tokens but those of this grant."""
         tokens = self._contents.tokens
-        withdrawn = tokens.get(_hash(token))
-        return {
-            key: grant
-            for key, grant in tokens.items()
-            if withdrawn is None or grant.grant_id != withdrawn.grant_id
-        }
+        return {key: grant for key, grant in tokens.items() if grant.grant_id != grant_id}
 
     def _extend(self, contents: _Contents) -> None:
         """Give access to more clients; it takes effect once it is written."""
@@ -166,6 +173,8 @@ class ClientRegistry:
         other clients lose theirs at a restart, unless the file is written until then.
         """
         self._contents = contents
+        self._withdrawal.set()
+        self._withdrawal = asyncio.Event()
         try:
             self._write(contents)
         except OSError as error:

@@ -33,6 +33,7 @@ from mcp.server.auth.settings import ClientRegistrationOptions, RevocationOption
 from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
 from starlette.routing import BaseRoute, Route
 
+from mcp_server.security.access_policy import WebClient
 from mcp_server.security.client_registry import (
     ACCESS_SECONDS,
     ApprovedClient,
@@ -121,6 +122,7 @@ class ApprovalProvider(OAuthProvider):
         # By number: whether the person approved it, and until when that holds.
         self._decisions: dict[str, tuple[bool, float]] = {}
         self._codes: dict[str, AuthorizationCode] = {}
+        self._grants: dict[str, str] = {}  # the ids of what was granted for codes that were used
 
     @property
     def metadata_url(self) -> str:
@@ -143,11 +145,12 @@ class ApprovalProvider(OAuthProvider):
         named = Route("/.well-known/oauth-authorization-server", serve, methods=["GET", "OPTIONS"])
         return [named, *self.get_routes(_MCP_PATH)]
 
-    def client_of(self, token: str) -> str | None:
-        """The name of the approved client with this access token; None if it is not valid."""
+    def client_of(self, token: str) -> WebClient | None:
+        """The approved client with this access token; None if it is not valid."""
         grant = self.registry.grant(token, "access")
-        client = self.registry.clients.get(grant.client_id) if grant is not None else None
-        return client.name if client is not None else None
+        if grant is None or grant.client_id not in self.registry.clients:
+            return None
+        return WebClient(grant.client_id, self.registry.clients[grant.client_id].name)
 
     def namesake(self, waiting: WaitingClient) -> ApprovedClient | None:
         """An approved client whose name looks the same, or None."""
@@ -219,6 +222,7 @@ class ApprovalProvider(OAuthProvider):
         now = time.time()
         self._decisions = {key: found for key, found in self._decisions.items() if found[1] > now}
         self._codes = {key: code for key, code in self._codes.items() if code.expires_at > now}
+        self._grants = {key: grant for key, grant in self._grants.items() if key in self._codes}
 
     # Callbacks of the SDK
 
@@ -267,9 +271,19 @@ class ApprovalProvider(OAuthProvider):
     async def exchange_authorization_code(
         self, client: OAuthClientInformationFull, authorization_code: AuthorizationCode
     ) -> OAuthToken:
-        if self._codes.pop(authorization_code.code, None) is None:
-            raise TokenError("invalid_grant", "The authorisation code was used already.")
-        return self._tokens(client, authorization_code.scopes, authorization_code.resource)
+        """The tokens for a code. A client that knows its verifier and uses it again ends what was
+        granted for it: somebody else may have that (RFC 6749, section 4.1.2)."""
+        used_for = self._grants.get(authorization_code.code)
+        if used_for is not None:
+            self.registry.withdraw_grant(used_for)
+            raise TokenError(
+                "invalid_grant", "The authorisation code was used already. Its tokens are revoked."
+            )
+        tokens = self._tokens(client, authorization_code.scopes, authorization_code.resource)
+        granted = self.registry.grant(tokens.access_token, "access")
+        assert granted is not None
+        self._grants[authorization_code.code] = granted.grant_id
+        return tokens
 
     async def load_refresh_token(
         self, client: OAuthClientInformationFull, refresh_token: str

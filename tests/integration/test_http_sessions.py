@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import stat
 import sys
@@ -20,7 +21,7 @@ from mcp_server.engine import http_sessions
 from mcp_server.engine.startup import Startup
 from mcp_server.runtime.activity_tracker import ActivityTracker
 from mcp_server.runtime.container import Container
-from mcp_server.security.access_policy import AccessPolicy, PageSessions, PublicAccess
+from mcp_server.security.access_policy import AccessPolicy, PageSessions, PublicAccess, WebClient
 from mcp_server.server import build_server
 from tests.integration.small_vault import opened
 
@@ -78,10 +79,12 @@ def file(tmp_path: Path) -> Path:
 
 @contextmanager
 def engine(container: Container, file: Path) -> Iterator[Http]:
-    """An engine to which two clients on the web have tokens."""
+    """An engine to which two clients on the web, approved under one name, have tokens."""
     startup = Startup.of(container)
-    clients = {"one": "One", "two": "Two"}
-    public = PublicAccess("https://notes.example.com", clients.get, "", PageSessions())
+    clients = {"one": WebClient("1", "Claude"), "two": WebClient("2", "Claude")}
+    public = PublicAccess(
+        "https://notes.example.com", clients.get, "", PageSessions(), asyncio.Event().wait
+    )
     app = engine_app(
         build_server(startup),
         startup,

@@ -51,7 +51,13 @@ def web(
     person = Caller(container).person
     person.ok("store_memory", content="The kite is red.", title="My kite", rationale="I wrote it")
     startup = Startup.of(container)
-    public = PublicAccess(WEB, provider.client_of, provider.metadata_url, PageSessions())
+    public = PublicAccess(
+        WEB,
+        provider.client_of,
+        provider.metadata_url,
+        PageSessions(),
+        provider.registry.withdrawal,
+    )
     app = engine_app(
         build_server(startup),
         startup,

@@ -4,21 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import html
-import http.client
 import json
 import re
-import socket
 import stat
-import subprocess
 import sys
-import threading
 import urllib.request
 from collections.abc import Iterator
-from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any
-from urllib.error import HTTPError
-from urllib.parse import parse_qs, urlencode, urlsplit
+from urllib.parse import urlencode
 
 import pytest
 from fastmcp import Client
@@ -28,75 +20,15 @@ from mcp_types import Implementation
 
 from mcp_server.engine.launcher import read_address
 from memvault.cli.app import run
-from memvault.config.paths import StateFolder
 from tests.integration.tiny_engine import command, environment
-from tests.waiting import PATIENCE_SECONDS, until
-
-
-@dataclass
-class Web:
-    """An engine with an address on the web, and the browser of the person who connects a client."""
-
-    state: StateFolder
-    url: str
-    decision: str = "approve"
-    shown: str = ""
-
-    def open_browser(self, address: str) -> bool:
-        threading.Thread(target=self._browse, args=(address,), daemon=True).start()
-        return True
-
-    def _browse(self, address: str) -> None:
-        page = urllib.request.urlopen(address, timeout=PATIENCE_SECONDS)
-        self.shown = page.read().decode()
-        if self.decision:
-            back = urlsplit(parse_qs(urlsplit(address).query)["redirect_uri"][0])
-            until(lambda: listens(back.hostname, back.port))  # a client opens the browser first
-            assert run(["clients", self.decision, number_on(self.shown)]) == 0
-            with suppress(HTTPError):  # a client answers 400 to a refusal
-                urllib.request.urlopen(page.url, timeout=PATIENCE_SECONDS).read()
-
-    def request(
-        self, path: str, *, method: str = "GET", body: bytes | None = None, **headers: str
-    ) -> tuple[int, Any, str]:
-        parts = urlsplit(self.url)
-        connection = http.client.HTTPConnection(parts.netloc, timeout=PATIENCE_SECONDS)
-        connection.request(method, path, body=body, headers=headers)
-        answer = connection.getresponse()
-        return answer.status, answer.headers, answer.read().decode()
-
-
-def listens(host: str | None, port: int | None) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex((host or "", port or 0)) == 0
-
-
-def number_on(page: str) -> str:
-    found = re.search(r'class="number">([2-9A-Z]{4}-[2-9A-Z]{4})<', page)
-    assert found is not None, page
-    return found[1]
+from tests.integration.web_engine import Web, authorize, number_on, register, web_engine
+from tests.waiting import until
 
 
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Web]:
-    home = tmp_path_factory.mktemp("home")
-    (home / "vault").mkdir()
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("MEMVAULT_STATE", str(home / "state"))
-        patch.setenv("MEMVAULT_VAULT", str(home / "vault"))
-        state = StateFolder.of_vault(home / "vault")
-        state.create()
-        environ = {**environment(), "TINY_WEB_PORT": str(port)}
-        process = subprocess.Popen(command("serve", state.root), env=environ)
-        until(lambda: read_address(state))
-        found = Web(state, f"http://127.0.0.1:{port}")
-        patch.setattr("fastmcp.client.auth.oauth.webbrowser.open", found.open_browser)
-        yield found
-        process.terminate()
-        process.wait(PATIENCE_SECONDS)
+    with web_engine(tmp_path_factory.mktemp("home")) as web:
+        yield web
 
 
 @pytest.fixture
@@ -231,32 +163,6 @@ def test_the_page_opens_with_a_code_that_works_once(web: Web) -> None:
     assert "Handmade" in web.request("/clients", Cookie=cookie)[2]
 
 
-def register(web: Web, **values: object) -> dict[str, Any]:
-    metadata = {
-        "client_name": "Handmade",
-        "redirect_uris": ["https://client.example/back"],
-        "token_endpoint_auth_method": "none",
-        **values,
-    }
-    body = json.dumps(metadata).encode()
-    answer = web.request("/register", method="POST", body=body)
-    return {"status": answer[0], **json.loads(answer[2])}
-
-
-def authorize(web: Web, client: dict[str, Any], **values: str) -> tuple[str, str]:
-    """The address and the text of the page that waits."""
-    query = {
-        "response_type": "code",
-        "client_id": client["client_id"],
-        "redirect_uri": "https://client.example/back",
-        "code_challenge_method": "S256",
-        "state": "s",
-        **values,
-    }
-    page = urllib.request.urlopen(f"{web.url}/authorize?{urlencode(query)}")
-    return page.url, page.read().decode()
-
-
 def test_redirects_without_https_are_refused_at_registration(web: Web) -> None:
     assert register(web, redirect_uris=["http://client.example/back"])["status"] == 400
     assert register(web, redirect_uris=["http://localhost:1/back"])["status"] == 201
@@ -298,83 +204,6 @@ def test_a_request_that_was_not_made_by_this_engine_is_none(web: Web) -> None:
 def test_a_registration_that_would_fill_the_memory_is_refused(web: Web) -> None:
     assert register(web, client_name="x" * 100_000)["status"] == 400
     assert register(web, client_name="x" * 1_000)["status"] == 201
-
-
-def test_a_code_works_once_and_only_with_the_verifier(web: Web) -> None:
-    client = register(web)
-    # RFC 7636, appendix B
-    challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
-    address, page = authorize(web, client, code_challenge=challenge)
-    assert run(["clients", "approve", number_on(page)]) == 0
-    status, headers, _ = web.request(address.removeprefix(web.url))
-    back = urlsplit(headers["location"])
-    assert (status, back.netloc, parse_qs(back.query)["state"]) == (302, "client.example", ["s"])
-    code = parse_qs(back.query)["code"][0]
-
-    def exchange(verifier: str) -> tuple[int, dict[str, Any]]:
-        values = {
-            "grant_type": "authorization_code",
-            "client_id": client["client_id"],
-            "redirect_uri": "https://client.example/back",
-            "code": code,
-            "code_verifier": verifier,
-        }
-        return token(web, values)
-
-    assert exchange("wrong" * 10)[0] in (400, 401)
-    status, granted = exchange("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk")
-    assert status == 200
-    assert exchange("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk")[0] in (400, 401)
-
-    fresh = {"grant_type": "refresh_token", "client_id": client["client_id"]}
-    status, renewed = token(web, {**fresh, "refresh_token": granted["refresh_token"]})
-    assert status == 200
-    old = web.request("/mcp", Authorization=f"Bearer {granted['access_token']}")[0]
-    new = web.request("/mcp", Authorization=f"Bearer {renewed['access_token']}")[0]
-    assert old == 401 and new != 401
-    assert token(web, {**fresh, "refresh_token": granted["refresh_token"]})[0] in (400, 401)
-
-
-def test_a_client_without_a_secret_is_named_as_supported_and_ends_its_access(web: Web) -> None:
-    metadata = json.loads(web.request("/.well-known/oauth-authorization-server")[2])
-    for endpoint in ("token", "revocation"):
-        assert "none" in metadata[f"{endpoint}_endpoint_auth_methods_supported"]
-
-    client, other = register(web), register(web)
-    verifier = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
-    address, page = authorize(
-        web, client, code_challenge="E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
-    )
-    assert run(["clients", "approve", number_on(page)]) == 0
-    back = urlsplit(web.request(address.removeprefix(web.url))[1]["location"])
-    values = {
-        "grant_type": "authorization_code",
-        "client_id": client["client_id"],
-        "redirect_uri": "https://client.example/back",
-        "code": parse_qs(back.query)["code"][0],
-        "code_verifier": verifier,
-    }
-    granted = token(web, values)[1]
-
-    def is_valid() -> bool:
-        bearer = f"Bearer {granted['access_token']}"
-        return web.request("/mcp", Authorization=bearer)[0] != 401
-
-    for who, stays in ((other, True), (client, False)):
-        form = {"client_id": who["client_id"], "token": granted["refresh_token"]}
-        assert posted(web, "/revoke", form)[0] == 200
-        assert is_valid() is stays
-
-
-def token(web: Web, values: dict[str, str]) -> tuple[int, dict[str, Any]]:
-    status, text = posted(web, "/token", values)
-    return status, json.loads(text)
-
-
-def posted(web: Web, path: str, values: dict[str, str]) -> tuple[int, str]:
-    kind = {"Content-Type": "application/x-www-form-urlencoded"}
-    status, _, text = web.request(path, method="POST", body=urlencode(values).encode(), **kind)
-    return status, text
 
 
 def test_a_foreign_resource_is_refused(web: Web) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
@@ -16,6 +17,7 @@ from mcp_server.security.access_policy import (
     AccessPolicy,
     PageSessions,
     PublicAccess,
+    WebClient,
     is_loopback,
 )
 
@@ -123,15 +125,17 @@ def test_the_token_of_a_form_is_never_longer_than_one_can_be() -> None:
     assert guarded().post("/sign-in", data={"token": "x" * 10_000}).status_code == 401
 
 
+CLAUDE = WebClient("1", "Claude")
 SESSIONS = PageSessions()
 WEB = AccessPolicy(
     "127.0.0.1",
     engine_token="engine",
     public=PublicAccess(
         "https://notes.example.com",
-        {"granted": "Claude"}.get,
+        {"granted": CLAUDE}.get,
         "https://notes.example.com/m",
         SESSIONS,
+        asyncio.Event().wait,
     ),
 )
 TUNNEL = ("host", "notes.example.com")
@@ -168,13 +172,15 @@ def test_a_code_from_this_machine_signs_a_browser_in_once() -> None:
 
 
 def test_a_stream_ends_when_its_client_is_revoked() -> None:
-    approved = {"granted": "Claude"}
-    public = PublicAccess("https://notes.example.com", approved.get, "", SESSIONS)
+    approved = {"granted": CLAUDE}
+    public = PublicAccess(
+        "https://notes.example.com", approved.get, "", SESSIONS, asyncio.Event().wait
+    )
     policy = AccessPolicy("127.0.0.1", engine_token="engine", public=public)
 
     async def stream(scope: Scope, receive: Receive, send: Send) -> None:
         async def lines() -> AsyncIterator[bytes]:
-            yield scope["state"][WEB_CLIENT].encode()
+            yield scope["state"][WEB_CLIENT].name.encode()
             approved.clear()
             yield b"a note that was saved since"
             yield b"another"

@@ -18,9 +18,10 @@ from mcp_server.pages.note_html import MAX_WORDS, compared, note_html
 from mcp_server.pages.pulse_history import pulse_plot
 from mcp_server.pages.templating import ago, likelihood, passage, plain, when
 from memvault.cognition.pulse_log import PulseLog, PulsePoint
+from memvault.curation.changes.client_limits import Excess
 from memvault.curation.operations.brief import key_facts
 from memvault.curation.tasks.dismissed_tasks import DismissedTasks, task_key
-from memvault.curation.tasks.note_tasks import NoteFacts, unverified
+from memvault.curation.tasks.note_tasks import NoteFacts, client_tasks, unreadable_parts, unverified
 from memvault.model.change import CurationTask, Priority, TaskType
 from memvault.model.errors import InvalidParams
 from memvault.model.memory import Lifecycle, Memory
@@ -277,6 +278,16 @@ def test_a_task_stays_left_until_one_of_its_notes_changes(tmp_path: Path) -> Non
     again.reopen(last[0], ME, NOW + timedelta(seconds=1))
     assert DismissedTasks(journal).open_among([task], lambda _: note) == (task,)
     assert left.open_among([task], lambda _: note) == (task,), "another process reopened it"
+
+
+def test_a_dismissed_task_hides_no_other_of_its_kind_about_the_same_note(tmp_path: Path) -> None:
+    note = memory("a")
+    facts = NoteFacts(note, NOW, warnings=("it has the key tags twice", "it has two versions"))
+    excesses = [Excess(name, "2026-11-28", "made 90 changes", ("a",)) for name in ("One", "Two")]
+    for first, second in (unreadable_parts(facts), client_tasks(excesses, lambda _: note)):
+        dismissed = DismissedTasks(Journal(Vault(tmp_path)))
+        dismissed.dismiss(first, lambda _: note, ME, NOW)
+        assert dismissed.open_among([first, second], lambda _: note) == (second,)
 
 
 DECISIONS = st.lists(

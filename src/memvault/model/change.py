@@ -225,7 +225,8 @@ class CurationTask(BaseModel, frozen=True):
 
     ``target_nodes`` are memory ids and ``paths`` their notes, in the same order. Each call of
     ``settled_by`` resolves the task, the best first. Where no tool can, ``detail`` says what to do.
-    ``proposal`` is the key of what a dream proposes.
+    ``proposal`` is the key of what a dream proposes. ``subject`` distinguishes the task from others
+    of its type about the same notes.
     """
 
     task_type: TaskType
@@ -235,6 +236,7 @@ class CurationTask(BaseModel, frozen=True):
     detail: str
     settled_by: tuple[TaskAction, ...] = ()
     proposal: str = ""
+    subject: str = ""
 
     @classmethod
     def about(
@@ -245,6 +247,7 @@ class CurationTask(BaseModel, frozen=True):
         detail: str,
         *settled_by: TaskAction,
         proposal: str = "",
+        subject: str = "",
     ) -> CurationTask:
         """A task whose targets are the notes of these memories."""
         return cls(
@@ -255,6 +258,7 @@ class CurationTask(BaseModel, frozen=True):
             detail=detail,
             settled_by=settled_by,
             proposal=proposal,
+            subject=subject,
         )
 
     @property

@@ -85,7 +85,7 @@ class DismissedTasks(JournalReader):
 
 
 def task_key(task: CurationTask, memory_of: MemoryOf) -> str:
-    """The key of a task: its type, notes and their current hashes.
+    """The key of a task: its type, its notes with their current hashes, and its subject.
 
     The key of a dream's proposal has no hashes: it stays dismissed when its notes change.
     """
@@ -95,4 +95,4 @@ def task_key(task: CurationTask, memory_of: MemoryOf) -> str:
     notes = sorted(
         f"{memory.id}@{memory.content_hash}" for memory in memories if memory is not None
     )
-    return " ".join([task.task_type, *notes])
+    return " ".join([task.task_type, *notes, task.subject]).rstrip()

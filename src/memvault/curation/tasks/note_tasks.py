@@ -92,7 +92,11 @@ def unreadable_parts(facts: NoteFacts) -> list[CurationTask]:
         )
     for warning in facts.warnings:
         detail = f"{warning} (in your editor)"
-        tasks.append(CurationTask.about(notes, TaskType.MALFORMED_TEXT, Priority.MEDIUM, detail))
+        tasks.append(
+            CurationTask.about(
+                notes, TaskType.MALFORMED_TEXT, Priority.MEDIUM, detail, subject=warning
+            )
+        )
     return tasks
 
 
@@ -381,6 +385,7 @@ def client_tasks(
                     f"{client} {excess.activity}; undo all its changes of that day, or "
                     "dismiss this if you asked for them",
                     TaskAction.by("undo_change", client=excess.client, day=excess.day),
+                    subject=f"{excess.day} {client}",
                 )
             )
     return tasks
