@@ -58,11 +58,12 @@ class _PendingChanges:
 
 @dataclass(frozen=True, slots=True)
 class _OpenTasks:
-    """The tasks among those found that wait for the person."""
+    """The tasks among those found that are not dismissed, and those that wait for the person."""
 
     found: tuple[CurationTask, ...]
-    dismissed: Mapping[str, datetime]
+    dismissed: Mapping[str, datetime] | None
     tasks: tuple[CurationTask, ...]
+    waiting: tuple[CurationTask, ...]
 
 
 class CurationTasks:
@@ -115,10 +116,13 @@ class CurationTasks:
         self._add(frozenset(paths))
 
     def tasks(self) -> tuple[CurationTask, ...]:
-        """The tasks found last, most urgent first. Waits only for the first search."""
-        if self._tasks is None:
-            self.wait(FIRST_PATIENCE)
-        return self._open_tasks()
+        """The tasks that wait for the person, most urgent first: few of each kind that is a guess.
+        Waits only for the first search."""
+        return self._open_tasks(FIRST_PATIENCE).waiting
+
+    def open_tasks(self) -> tuple[CurationTask, ...]:
+        """All tasks that the person has not dismissed, most urgent first. Waits as `tasks` does."""
+        return self._open_tasks(FIRST_PATIENCE).tasks
 
     @property
     def is_searched(self) -> bool:
@@ -126,8 +130,8 @@ class CurationTasks:
         return self._tasks is not None
 
     def pending(self) -> int:
-        """The number of open tasks."""
-        return len(self._open_tasks())
+        """The number of tasks that wait for the person."""
+        return len(self._open_tasks().waiting)
 
     def kinds(self, ids: Collection[str] | None) -> frozenset[TaskType]:
         """The kinds of open tasks about these memories; None for all.
@@ -139,7 +143,7 @@ class CurationTasks:
         if cached is not None and cached.found is (self._tasks or ()):
             tasks = cached.tasks
         else:
-            tasks = self._open_tasks()
+            tasks = self._open_tasks().tasks
         if ids is None:
             return frozenset(task.task_type for task in tasks)
         if self._kinds_cache is None or self._kinds_cache[0] is not tasks:
@@ -151,21 +155,24 @@ class CurationTasks:
         kinds = self._kinds_cache[1]
         return frozenset(kind for key in ids for kind in kinds.get(key, ()))
 
-    def _open_tasks(self) -> tuple[CurationTask, ...]:
-        """The tasks that the person has not dismissed, few of each kind that is a guess."""
+    def _open_tasks(self, patience: float = 0.0) -> _OpenTasks:
+        """The open tasks; waits so many seconds for the first search."""
+        if patience and self._tasks is None:
+            self.wait(patience)
         found, cached = self._tasks or (), self._open_cache
         try:
             dismissed = self.dismissed.by_key()
             if cached is None or cached.found is not found or cached.dismissed is not dismissed:
-                tasks = few_of_each(self.dismissed.open_among(found, self._live().catalogue.by_id))
-                self._open_cache = cached = _OpenTasks(found, dismissed, tasks)
+                tasks = self.dismissed.open_among(found, self._live().catalogue.by_id)
+                cached = _OpenTasks(found, dismissed, tasks, few_of_each(tasks))
+                self._open_cache = cached
         except StorageError:  # no answer fails because the journal cannot be read for a moment
-            return few_of_each(found) if cached is None else cached.tasks
-        return cached.tasks
+            return cached or _OpenTasks(found, None, found, few_of_each(found))
+        return cached
 
     def waiting_dream_keys(self) -> set[str]:
         """The keys of dreams' proposals that wait for the person."""
-        return {task.proposal for task in self._open_tasks() if task.proposal}
+        return {task.proposal for task in self._open_tasks().tasks if task.proposal}
 
     def wait(self, timeout: float) -> bool:
         """Wait until all changes are checked; False if that takes longer (seconds)."""

@@ -108,7 +108,8 @@ class DreamReading:
         ]
 
     def _questions(self) -> list[tuple[str, tuple[str, ...]]]:
-        tasks, memories = self._container.curation.tasks(), list(self._live.catalogue.all())
+        tasks = self._container.curation.open_tasks()
+        memories = list(self._live.catalogue.all())
         return [
             (question.text, question.settles)
             for question in open_questions(tasks, memories, self._live.graph_view)

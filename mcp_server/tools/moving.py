@@ -96,8 +96,8 @@ class MoveTools(Tools):
         preview: Preview = False,
         session_id: SessionId = None,
     ) -> ArchivedAnswer:
-        """Move the notes of a finished project to archive/projects/; notes of the person's only
-        once they agree on the Curate page.
+        """Move the notes of a finished project to archive/projects/, those in the folder chosen for
+        new notes within it; notes of the person's only once they agree on the Curate page.
 
         They stay searchable, links to them are kept, and undo_change moves them back.
         """

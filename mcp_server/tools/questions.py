@@ -48,7 +48,7 @@ class QuestionTools(Tools):
             last = self._last_questions.pop(session.id, None)
         container.curation.wait(PATIENCE_SECONDS)
         questions = open_questions(
-            container.curation.tasks(),
+            container.curation.open_tasks(),
             list(container.live.catalogue.all()),
             container.live.graph_view,
         )

@@ -306,7 +306,7 @@ def test_a_project_is_finished_when_its_note_says_so_or_nobody_touched_it_for_a_
     os.utime(hull, (long_ago, long_ago))
     assert tasks(container) == {"finished_project": [["projects/hull/Hull.md"]]}
     (task,) = status(container)["curation_tasks"]
-    assert "was not changed for 400 days" in task["detail"]
+    assert "was not changed for 400 days; move its note to archive/projects/hull/" in task["detail"]
     call = {"tool": task["suggested_tool"], **task["suggested_arguments"]}
     assert call == {"tool": "archive_project", "project": "hull"}
     write("projects/jetty/Jetty.md", "---\ntype: project\nstatus: Done\n---\nOf the [[Yard]].\n")
@@ -336,6 +336,18 @@ def test_a_vault_of_old_facts_begins_with_few_tasks_and_the_next_follow(
     assert tasks(container) == {"stale_fact": gates[1:6]}
     curation.dismissed.reopen(task_key(first, by_id), me, datetime.now(UTC))
     assert tasks(container) == {"stale_fact": gates[:5]}
+
+
+def test_a_name_that_several_notes_link_to_is_asked_for_however_many_links_wait(
+    container: Container, write: Write
+) -> None:
+    for number in range(6):
+        write(f"a{number}.md", f"A walk of its own kind, number {number}, to [[Place {number}]].")
+    for name in ("y.md", "z.md"):
+        write(name, f"The path of {name} ends at the [[Old mill]].")
+    assert ["z.md"] not in tasks(container)["unresolved_links"]
+    asked = Caller(container, tools="full").ok("epistemic_action")
+    assert "Old mill? 2 notes link to it" in asked["question"]
 
 
 def test_any_dated_note_that_states_a_value_goes_stale_but_a_record_does_not(

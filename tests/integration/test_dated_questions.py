@@ -171,6 +171,16 @@ def test_a_note_with_the_year_asked_for_in_its_title_comes_before_notes_that_nam
     assert "permanent/Boiler 2027-B.md" not in paths
 
 
+def test_a_year_in_many_titles_does_not_come_before_what_happened_in_it(
+    searcher: Searcher, indexer: Indexer, write: Write
+) -> None:
+    for number in range(8):
+        write(f"bills/Invoice {number} of 2026.md", "---\ndate: 2020-01-02\n---\nFor nails.\n")
+    indexer.scan()
+    hits = searcher.search("What happened in 2026?", mode=Mode.DEFAULT, top_k=5).hits
+    assert all(hit.memory.path.startswith("sessions/2026-11-") for hit in hits[:3])
+
+
 def test_all_notes_of_a_type_and_a_time_are_listed(
     searcher: Searcher, indexer: Indexer, write: Write
 ) -> None:

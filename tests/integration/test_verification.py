@@ -114,6 +114,28 @@ def test_a_value_that_another_note_contradicts_is_shown_with_what_contradicts_it
     assert against["lines"][0] <= against["lines"][1]
 
 
+@pytest.mark.parametrize(
+    "question",
+    ["What is the budget for restoring the boathouse?", "What budget do we have for the old hut?"],
+)
+def test_a_contradiction_is_shown_to_a_question_that_names_its_subject_in_other_words(
+    call, question
+):
+    marlin = node(
+        call("recall_memory", query=question, allow_unverified=True), "projects/Marlin.md"
+    )
+    assert marlin["verification"]["status"] == "contradicted"
+    (against,) = marlin["verification"]["contradicted_by"]
+    assert against["path"] == "notes/Bank letter.md"
+
+
+def test_a_confirmed_value_of_another_subject_does_not_count_as_the_answer(call):
+    answer = call("recall_memory", query="What is the budget for restoring the boathouse?")
+    aurora = node(answer, "projects/Aurora.md")
+    assert aurora["verified"] is True
+    assert aurora["confidence"] < 0.5
+
+
 def test_what_nobody_confirms_is_withheld_on_critical_matters_and_the_answer_says_so(call):
     answer = call("recall_memory", query="What is our refund policy?")
     refund = node(answer, "permanent/Refund policy.md")

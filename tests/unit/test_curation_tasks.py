@@ -18,6 +18,7 @@ from memvault.curation.tasks.note_tasks import (
     STALE_AFTER,
     NoteFacts,
     ages_from,
+    finished_projects,
     outdated,
     unreadable_parts,
 )
@@ -254,6 +255,17 @@ def test_a_fact_in_the_archive_does_not_go_stale_in_a_chosen_folder_either(aroun
     path = f"{around}archive/projects/oven/Fact.md"
     found = memory_of(parse_note(path, b"---\ntype: fact\n---\nSeven."), fallback_time=NOW)
     assert ages_from(NoteFacts(found, NOW), NoteFolders("AI")) is None
+
+
+def test_a_finished_project_says_where_its_notes_go_in_a_chosen_folder():
+    long_ago = NOW - timedelta(days=400)
+    paths = ("AI/projects/oven/Bread.md", "projects/oven/Clay.md")
+    notes = [memory_of(parse_note(path, b"Of clay."), fallback_time=NOW) for path in paths]
+    facts = [NoteFacts(note, long_ago) for note in notes]
+    (task,) = finished_projects(facts, NOW, NoteFolders("AI"))
+    assert task.detail.endswith(
+        "; move its 2 notes to archive/projects/oven/ and AI/archive/projects/oven/"
+    )
 
 
 def test_an_old_note_without_a_date_is_not_outdated_because_a_client_edited_it():

@@ -92,7 +92,8 @@ def _print_result(node: dict[str, Any], *, brief: bool) -> None:
     print_line((node["title"], "bold"), "  ", (place, "cyan"), "  ", ("  ".join(facts), "dim"))
     lines = [line.rstrip() for line in str(node.get("content") or "").splitlines() if line.strip()]
     if brief:
-        lines = [" · ".join(line.strip().removeprefix("- ") for line in lines)]
+        parts = (line.strip().removeprefix("- ") for line in lines if not line.startswith("```"))
+        lines = [" · ".join(parts)]
     for line in lines:
         print_text(line, indent=2)
     for claim in node.get("newer_claims", []):

@@ -143,7 +143,7 @@ def confidence(chance: float, verification: Verification) -> float:
 
     - Contradicted: its chance times its share of the witnesses.
     - Confirmed by the person's words, or marked by them as verified: 1 if it states the answer
-      (FR-46), else half of the way to 1.
+      (FR-46), else its chance, and half of the way from there to 1 if it is marked.
     - The person's own words without confirmation by another note: the chance c that they answer;
       1 - (1 - c)² if they state the answer, so that a chance near 0 stays near 0.
     - A claim that nobody confirms: its chance, but under 0.7.
@@ -152,9 +152,11 @@ def confidence(chance: float, verification: Verification) -> float:
         return chance * verification.score
     if not verification.verified:
         return min(chance, MAX_UNVERIFIED)
+    if not verification.answers:
+        return (1.0 + chance) / 2.0 if verification.marked else chance
     if verification.by_person and not verification.marked and not verification.confirmed_by:
-        return 1.0 - (1.0 - chance) ** 2 if verification.answers else chance
-    return 1.0 if verification.answers else (1.0 + chance) / 2.0
+        return 1.0 - (1.0 - chance) ** 2
+    return 1.0
 
 
 def is_unrelated_title(hit: Hit) -> bool:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from memvault.search.relations.edge_templates import literals
+from memvault.text.words import STOP_WORDS
+from memvault.verification.claims.amount_words import CURRENCIES, MEASURES, SPANS
 from memvault.verification.claims.amounts import AmountKind
 from memvault.verification.claims.claim_stems import GENERIC_WORDS, canonical_stem, stems_of
 from memvault.verification.claims.claims import NAME, Claim
@@ -17,10 +19,10 @@ _NO_ANSWERS = {
     AmountKind.DATE: (AmountKind.MONEY, AmountKind.SHARE, AmountKind.MEASURE, AmountKind.VERSION),
     AmountKind.SPAN: (AmountKind.MONEY, AmountKind.SHARE, AmountKind.VERSION),
 }
-# Words that name no subject: those that ask for a value, and such as "current" or "total".
-_WITHOUT_SUBJECT = frozenset(
-    map(canonical_stem, GENERIC_WORDS | PAYING_WORDS | {"much", "many", "long", "often"})
-)
+# Words that name no subject: function words, those that ask, units, and such as "current".
+_ASKING = ("tell", "show", "say", "know", "remember", "remind", "long", "often", "exactly")
+_VALUE_WORDS = (*GENERIC_WORDS, *PAYING_WORDS, *CURRENCIES, *MEASURES, *SPANS)
+_WITHOUT_SUBJECT = frozenset(map(canonical_stem, (*STOP_WORDS, *_ASKING, *_VALUE_WORDS)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +57,18 @@ class QuestionTerms:
             return self.asks_who and claim.value.startswith(NAME)
         return claim.value.kind is self.kind
 
-    def shares_subject(self, claim: Claim) -> bool:
-        """Whether a claim's sentence or headings have a word of the question besides the claim's
-        attribute, or the question has no other: the cost of a saw is no answer about a mower."""
+    def is_answered_by(self, claim: Claim) -> bool:
+        """Whether a claim about what the question asks for shares its subject: the cost of a saw is
+        no answer about a mower.
+
+        That is a node that the question names, or else a word of it besides the claim's attribute,
+        in the claim's sentence or headings; true if the question has no such word.
+        """
         other_stems = self.stems - claim.attribute - _WITHOUT_SUBJECT
-        return not other_stems or not other_stems.isdisjoint(
-            claim.sentence_stems | claim.heading_stems
+        return (
+            bool(self.nodes)
+            or not other_stems
+            or not other_stems.isdisjoint(claim.sentence_stems | claim.heading_stems)
         )
 
 

@@ -92,9 +92,7 @@ class Verifier:
         pool += claims
         opposed = self._opposing_evidence([hit.memory.id for hit in hits], without_filters(scope))
         verifications = [
-            self._verification(
-                hit.memory, hit_claims, pool, opposed.get(hit.memory.id, ()), hit.lines
-            )
+            self._verification(question, hit, hit_claims, pool, opposed.get(hit.memory.id, ()))
             for hit, hit_claims in zip(hits, answers, strict=True)
         ]
         newer = newer_claims(query, hits, self._changed_at)
@@ -153,11 +151,8 @@ class Verifier:
         return [replace(hit, text=text, heading="", lines=LineRange(1, last))]
 
     def _is_about(self, claim: Claim, question: QuestionTerms) -> bool:
-        """Whether a claim is about a node that the question names; if it names none, whether they
-        have a subject in common."""
-        if question.nodes:
-            return not question.nodes.isdisjoint(self._nodes(claim))
-        return question.shares_subject(claim)
+        """Whether a claim is about a node that the question names, if it names one."""
+        return not question.nodes or not question.nodes.isdisjoint(self._nodes(claim))
 
     def _nodes(self, claim: Claim) -> frozenset[str]:
         """The keys of the nodes that a claim is about, with its note and its project."""
@@ -255,27 +250,27 @@ class Verifier:
 
     def _verification(
         self,
-        memory: Memory,
+        question: QuestionTerms,
+        hit: Hit,
         claims: Sequence[Claim],
         pool: Sequence[Claim],
         opposed: Sequence[Evidence],
-        lines: LineRange,
     ) -> Verification:
         """The verification of a memory, from its own claims and those of others.
 
-        Args:
-            lines: the found passage; decides whose words they are if no claim answers the question.
+        If it has no claims, the found passage decides whose words they are.
         """
+        memory = hit.memory
         by_person = [claim for claim in claims if self._evidence.origin(claim).is_person]
         claims = _without_undated_copies(by_person or claims)
         weighed = self._evidence.weigh(claims, pool)
         against = (*opposed, *weighed.against)
-        is_own = memory.verified or self._is_own(memory, claims, lines)
+        is_own = memory.verified or self._is_own(memory, claims, hit.lines)
         unverified = Verification(
             Status.UNVERIFIED,
             score=DOUBT,
             by_person=is_own,
-            answers=bool(claims),
+            answers=any(map(question.is_answered_by, claims)),
             confirmed_by=weighed.confirming[:MAX_SHOWN],
             contradicted_by=against[:MAX_SHOWN],
         )

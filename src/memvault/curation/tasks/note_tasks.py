@@ -202,11 +202,14 @@ def finished_projects(
             continue
         first = min(notes_below, key=lambda facts: facts.memory.path).memory
         count = "its note" if len(notes_below) == 1 else f"its {len(notes_below)} notes"
+        paths = [facts.memory.path for facts in notes_below]
+        around = {path.removesuffix(note_folders.relative(path)) for path in paths}
+        archives = " and ".join(f"{start}{ARCHIVE}/{folder}/" for start in sorted(around))
         yield CurationTask.about(
             [first],
             TaskType.FINISHED_PROJECT,
             Priority.LOW,
-            f"the project {folder} {state}; move {count} to {ARCHIVE}/{folder}/",
+            f"the project {folder} {state}; move {count} to {archives}",
             TaskAction.by("archive_project", project=folder),
         )
 

@@ -42,6 +42,7 @@ from memvault.text.words import some_words
 
 MAX_LATEST = 3  # notes with the latest values of a property
 MAX_OTHER_WORDS = 1  # of a question for one, besides the key: whose value it is
+MAX_TITLED = 3  # notes with a time in their title that begin the notes of it
 MIN_DAYS = 2  # notes with a day of their own that have it
 MAX_NAMING_WORDS = 4  # words of a question that name a folder, project or title
 MAX_TASK_WORDS = 4  # words of a question that say which tasks it asks for
@@ -217,8 +218,11 @@ class Listing:
     def _notes_of_time(
         self, question: str, time: QuestionTime, limit: int, scope: Scope
     ) -> list[Hit]:
-        """Notes whose titles name the time, then those of it or that name a day of it, and open
-        tasks if these are asked for: tasks of that time first, other tasks after the notes of it.
+        """Notes of the time or that name a day of it, and open tasks if these are asked for: tasks
+        of that time first, other tasks after the notes of it.
+
+        Notes whose titles name the time come before them, or after them if these are many: then
+        their titles say only that they are of that year ("Invoice 7 of 2026").
         """
         catalogue = self._indexed.catalogue
         is_to_do = asks_for_tasks(question) and not time.past
@@ -231,9 +235,11 @@ class Listing:
             if any(time.is_named_in(memory, task) for task in tasks)
         }
         dated = (m for m in catalogue.of_days(time.days_meant()) if in_scope(m, scope))
-        titled = [m for m in all_in_scope(catalogue, scope) if time.is_in_title(m)]
+        with_time = [memory for memory in catalogue.all() if time.is_in_title(memory)]
+        titled = latest_first(memory for memory in with_time if in_scope(memory, scope))
         of_time = time.all_of_this_time(dated, catalogue.days_named, memories_with_tasks)
-        memories_of_time = distinct_by([*titled, *of_time], lambda memory: memory.id)
+        both = [*titled, *of_time] if len(titled) <= MAX_TITLED else [*of_time, *titled]
+        memories_of_time = distinct_by(both, lambda memory: memory.id)
         memories_of_time.sort(key=lambda memory: memory.id not in first_ids)
         nearest = self._hybrid.search(question, POOL_SIZE, time.narrowed(scope))
         hit_of = {hit.memory.id: hit for hit in nearest if hit.memory.id not in ids_with_tasks}

@@ -23,6 +23,7 @@ from memvault.search.times.time_expressions import (
     single_days,
     years_named,
 )
+from memvault.search.times.time_patterns import YEAR
 from memvault.search.times.time_question_words import ANYTHING, time_question_words
 from memvault.search.times.time_spans import Calendar, Span
 from memvault.text.name_matcher import NameMatcher
@@ -282,9 +283,9 @@ class QuestionTime:
     def is_in_title(self, memory: Memory) -> bool:
         """Whether a note's title names this time or a part of it, with the year ("Plans 2027")."""
         title = memory.title
-        if not (years := years_named(title)):
+        if YEAR.search(title) is None:  # as most titles, of the whole vault
             return False
-        named = days_named(title, memory.day) or years
+        named = days_named(title, memory.day) or years_named(title)
         return any(
             span.has(part.first) and span.has(part.last) for part in named for span in self._meant
         )
