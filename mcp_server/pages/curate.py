@@ -330,7 +330,7 @@ def _first_of(names: Sequence[str], separator: str) -> str:
 def _task_key(task: CurationTask) -> str:
     if task.proposal:
         return f"{task.task_type} {task.proposal}"
-    return " ".join([task.task_type, *task.target_nodes, task.subject])
+    return " ".join(filter(None, (task.task_type, *task.target_nodes, task.subject)))
 
 
 def _is_malformed(task: CurationTask) -> bool:
