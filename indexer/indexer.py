@@ -152,6 +152,8 @@ class Indexer:
             relink=relink,
         )
         if outdated and is_first:  # meanwhile they are found as the earlier memvault indexed them
+            # Questions pass from here on, and their notice counts these notes.
+            report(Progress("reading", 0, len(outdated)))
             self.updating = True
             try:
                 result.add(self._apply(outdated, (), report))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 from mcp_server.engine.administration import admin_routes
 from mcp_server.engine.http_sessions import ContinuedSessions
 from mcp_server.middleware.client_identity import connection_with, tools_in_query
-from mcp_server.runtime.activity_tracker import ActivityTracker, TrackRequests
+from mcp_server.runtime.activity_tracker import ActivityTracker, TrackRequests, UnansweredCalls
 from mcp_server.security.access_policy import AccessMiddleware, AccessPolicy
 from mcp_server.security.consent import SignInPaths, client_admin_routes, client_routes
 from mcp_server.security.oauth import ApprovalProvider
@@ -60,7 +61,7 @@ def engine_app(
 
     async def bridge(websocket: WebSocket) -> None:
         with connection_with(tools_in_query(websocket.url.query)):
-            await serve_bridge(mcp, websocket)
+            await serve_bridge(mcp, websocket, tracker)
 
     async def healthz(_: Request) -> Response:
         health = startup.health()
@@ -97,7 +98,7 @@ def engine_app(
     )
 
 
-async def serve_bridge(mcp: FastMCP, websocket: WebSocket) -> None:
+async def serve_bridge(mcp: FastMCP, websocket: WebSocket, tracker: ActivityTracker) -> None:
     """Serve MCP over one websocket, a JSON-RPC message per frame, until the bridge disconnects.
 
     The same loop as FastMCP's stdio transport. The client's first request decides between the
@@ -106,16 +107,17 @@ async def serve_bridge(mcp: FastMCP, websocket: WebSocket) -> None:
     await websocket.accept()
     inbound, read = anyio.create_memory_object_stream[SessionMessage | Exception](16)
     write, outbound = anyio.create_memory_object_stream[SessionMessage](16)
-    under_way = anyio.Semaphore(MAX_UNDER_WAY)
+    under_way, calls = anyio.Semaphore(MAX_UNDER_WAY), UnansweredCalls(tracker)
     server = mcp._mcp_server
     token = set_transport("stdio")
     try:
         async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_receive, websocket, inbound, write.clone(), under_way)
-            tasks.start_soon(_send, websocket, outbound, under_way)
+            tasks.start_soon(_receive, websocket, inbound, write.clone(), under_way, calls)
+            tasks.start_soon(_send, websocket, outbound, under_way, calls)
             await server.run(read, write, server.create_initialization_options())
             tasks.cancel_scope.cancel()
     finally:
+        calls.clear()
         reset_transport(token)
 
 
@@ -124,11 +126,12 @@ async def _receive(
     inbound: MemoryObjectSendStream[SessionMessage | Exception],
     answers: MemoryObjectSendStream[SessionMessage],
     under_way: anyio.Semaphore,
+    calls: UnansweredCalls,
 ) -> None:
-    async def unanswered() -> None:  # a cancelled request
+    async def unanswered(request_id: int | str) -> None:  # a cancelled request
+        calls.remove(request_id)
         under_way.release()
 
-    metadata = ServerMessageMetadata(on_request_unanswered=unanswered)
     with inbound, answers:
         while True:
             event = await websocket.receive()
@@ -145,8 +148,14 @@ async def _receive(
                     await under_way.acquire()
                     await answers.send(refusal)
             else:
+                metadata = None
                 if isinstance(message, mcp_types.JSONRPCRequest):
+                    if message.method == "tools/call":
+                        calls.add(message.id)
                     await under_way.acquire()
+                    metadata = ServerMessageMetadata(
+                        on_request_unanswered=partial(unanswered, message.id)
+                    )
                 await inbound.send(SessionMessage(message, metadata))
 
 
@@ -171,6 +180,7 @@ async def _send(
     websocket: WebSocket,
     outbound: MemoryObjectReceiveStream[SessionMessage],
     under_way: anyio.Semaphore,
+    calls: UnansweredCalls,
 ) -> None:
     has_left = False  # then answers go nowhere, so that `_receive` learns of it, too
     with outbound:
@@ -182,5 +192,7 @@ async def _send(
                     await websocket.send_bytes(text.encode())
             except (WebSocketDisconnect, RuntimeError):
                 has_left = True
-            if getattr(message, "id", None) is not None and not hasattr(message, "method"):
-                under_way.release()  # an answer, not a request of the engine's own
+            request_id = getattr(message, "id", None)
+            if request_id is not None and not hasattr(message, "method"):
+                calls.remove(request_id)  # an answer, not a request of the engine's own
+                under_way.release()

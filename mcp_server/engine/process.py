@@ -172,8 +172,8 @@ def _new_server(
     idle_exit: bool,
 ) -> _EngineServer:
     client_token = settings.token.get_secret_value() if settings.token else None
-    tracker, calls = ActivityTracker(), CountRunningCalls()
-    mcp.add_middleware(calls)
+    tracker = ActivityTracker()
+    mcp.add_middleware(CountRunningCalls(tracker))
 
     def stop() -> None:
         server.should_exit = True
@@ -207,7 +207,7 @@ def _new_server(
         proxy_headers=client_token is not None or sign_in is not None,
     )
     idle_seconds = settings.idle_exit_seconds if idle_exit else None
-    server = _EngineServer(config, startup, tracker, calls, idle_seconds)
+    server = _EngineServer(config, startup, tracker, idle_seconds)
     return server
 
 
@@ -283,7 +283,6 @@ class _EngineServer(uvicorn.Server):
         config: uvicorn.Config,
         startup: Startup,
         tracker: ActivityTracker,
-        calls: CountRunningCalls,
         idle_seconds: float | None,
     ) -> None:
         super().__init__(config)
@@ -291,7 +290,6 @@ class _EngineServer(uvicorn.Server):
         self.force_exit_timer = _timer(_FORCE_EXIT_SECONDS, _force_exit)
         self._startup = startup
         self._tracker = tracker
-        self._calls = calls
         self._idle_seconds = idle_seconds
 
     @contextlib.contextmanager
@@ -319,7 +317,9 @@ class _EngineServer(uvicorn.Server):
         for server in self.servers:
             server.close()
         deadline = time.monotonic() + _SHUTDOWN_SECONDS
-        while self._calls.running and time.monotonic() < deadline and not self.force_exit:
+        while self._tracker.unanswered_calls and time.monotonic() < deadline:
+            if self.force_exit:
+                break
             await asyncio.sleep(0.02)
         await super().shutdown(sockets)
 

@@ -19,10 +19,16 @@ _NOT_A_CLIENT = frozenset({"/healthz", "/metrics"})
 
 
 class ActivityTracker:
-    """Counts visits; thread-safe. ``arrived`` is called when one begins."""
+    """Counts visits; thread-safe. ``arrived`` is called when one begins.
+
+    Attributes:
+        unanswered_calls: the tool calls that run or whose answer is not sent yet, so that a
+            stopping engine can wait for them; used on the event loop only.
+    """
 
     def __init__(self) -> None:
         self.arrived: Callable[[], None] = lambda: None
+        self.unanswered_calls = 0
         self._lock = threading.Lock()
         self._visits = 0
         self._last_left = time.monotonic()
@@ -50,17 +56,45 @@ class ActivityTracker:
 
 
 class CountRunningCalls(Middleware):
-    """Counts running tool calls, so that a stopping engine can let them finish."""
+    """Counts tool calls as unanswered while they run.
 
-    def __init__(self) -> None:
-        self.running = 0
+    Over HTTP, uvicorn waits for the answers; a bridge counts its calls until they are sent.
+    """
+
+    def __init__(self, tracker: ActivityTracker) -> None:
+        self._tracker = tracker
 
     async def on_call_tool(self, context: ToolCall, call_next: CallTool) -> ToolResult:
-        self.running += 1
+        self._tracker.unanswered_calls += 1
         try:
             return await call_next(context)
         finally:
-            self.running -= 1
+            self._tracker.unanswered_calls -= 1
+
+
+class UnansweredCalls:
+    """The tool calls of one bridge whose answers are not sent yet."""
+
+    def __init__(self, tracker: ActivityTracker) -> None:
+        self._tracker = tracker
+        self._ids = set[int | str]()
+
+    def add(self, request_id: int | str) -> None:
+        """Count a call until `remove`."""
+        if request_id not in self._ids:
+            self._ids.add(request_id)
+            self._tracker.unanswered_calls += 1
+
+    def remove(self, request_id: int | str) -> None:
+        """Forget a call, as its answer is sent or will never be; ignores other requests."""
+        if request_id in self._ids:
+            self._ids.remove(request_id)
+            self._tracker.unanswered_calls -= 1
+
+    def clear(self) -> None:
+        """Forget all calls, as the bridge has left."""
+        for request_id in list(self._ids):
+            self.remove(request_id)
 
 
 class TrackRequests:

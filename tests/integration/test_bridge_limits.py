@@ -10,6 +10,7 @@ from fastmcp import FastMCP
 from starlette.websockets import WebSocketDisconnect
 
 from mcp_server.app import MAX_UNDER_WAY, serve_bridge
+from mcp_server.runtime.activity_tracker import ActivityTracker
 
 ASKED = 10 * MAX_UNDER_WAY
 INFO = {"name": "test", "version": "1"}
@@ -69,6 +70,12 @@ def engine() -> FastMCP[Any]:
     return mcp
 
 
+def served(socket: Deaf) -> tuple[asyncio.Task[None], ActivityTracker]:
+    tracker = ActivityTracker()
+    serving = serve_bridge(engine(), socket, tracker)  # type: ignore[arg-type]
+    return asyncio.create_task(serving), tracker
+
+
 async def steady(socket: Deaf) -> int:
     """How many frames are taken when no more are."""
     before = -1
@@ -81,11 +88,13 @@ async def steady(socket: Deaf) -> int:
 def test_requests_wait_in_the_socket_while_answers_are_not_read() -> None:
     async def run() -> None:
         socket = Deaf([request(number) for number in range(1, ASKED + 1)])
-        serving = asyncio.create_task(serve_bridge(engine(), socket))  # type: ignore[arg-type]
+        serving, tracker = served(socket)
         assert await steady(socket) <= MAX_UNDER_WAY + 4
+        assert tracker.unanswered_calls >= MAX_UNDER_WAY  # an engine that stops waits for them
         socket.reads.set()
         assert await steady(socket) == ASKED + 2
         assert sorted(socket.answered) == list(range(ASKED + 1))
+        assert tracker.unanswered_calls == 0
         socket.left.set()
         await asyncio.wait_for(serving, 4)
 
@@ -95,11 +104,12 @@ def test_requests_wait_in_the_socket_while_answers_are_not_read() -> None:
 def test_a_client_that_leaves_without_reading_leaves_nothing_behind() -> None:
     async def run() -> None:
         socket = Deaf([request(number) for number in range(1, ASKED + 1)])
-        serving = asyncio.create_task(serve_bridge(engine(), socket))  # type: ignore[arg-type]
+        serving, tracker = served(socket)
         await steady(socket)
         socket.left.set()
         socket.reads.set()
         await asyncio.wait_for(serving, 4)
+        assert tracker.unanswered_calls == 0
         assert asyncio.all_tasks() == {asyncio.current_task()}
 
     asyncio.run(run())
@@ -114,9 +124,10 @@ def test_requests_that_are_cancelled_or_not_valid_make_room_for_others() -> None
             frames.append(json.dumps({"jsonrpc": "2.0", "id": -number, "method": 3}).encode())
         socket = Deaf([*frames, request(1000)])
         socket.reads.set()
-        serving = asyncio.create_task(serve_bridge(engine(), socket))  # type: ignore[arg-type]
+        serving, tracker = served(socket)
         await steady(socket)
         assert 1000 in socket.answered
+        assert tracker.unanswered_calls == 0
         socket.left.set()
         await asyncio.wait_for(serving, 4)
 
