@@ -54,3 +54,17 @@ def test_only_claims_about_an_attribute_that_is_asked_for_are_made() -> None:
     of_weight = passage.claims(frozenset({"weight"}))
     assert [each.value_text for each in of_weight] == ["12 kg"]
     assert of_weight == [each for each in passage.claims() if "weight" in each.attribute]
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("¿Cuál es el número de teléfono del doctor?", "Cumple 90 años el 3 de marzo de 2027."),
+        ("Quel est le numéro de téléphone de la clinique ?", "Le loyer de la cave est 90 euros."),
+    ],
+)
+def test_function_words_of_another_language_ask_for_no_attribute(question: str, text: str) -> None:
+    source = ClaimSource("Visits", "Visits.md", "Visits")
+    passage = PassageClaims(text, source, lambda text, exclude: [])
+    asked = question_terms(question, lambda text, exclude: []).stems
+    assert passage.claims() and passage.claims(asked) == []

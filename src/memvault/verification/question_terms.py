@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from memvault.search.question_languages import is_function_word_in
 from memvault.search.relations.edge_templates import literals
-from memvault.text.words import STOP_WORDS
+from memvault.text.words import STOP_WORDS, letter_runs
 from memvault.verification.claims.amount_words import CURRENCIES, MEASURES, SPANS
 from memvault.verification.claims.amounts import AmountKind
-from memvault.verification.claims.claim_stems import GENERIC_WORDS, canonical_stem, stems_of
+from memvault.verification.claims.claim_stems import GENERIC_WORDS, canonical_stem, stems_among
 from memvault.verification.claims.claims import NAME, Claim
 from memvault.verification.claims.clause_words import PAYING_WORDS
 from memvault.verification.vault_names import FindNames
@@ -82,4 +83,5 @@ def question_terms(question: str, find_names: FindNames) -> QuestionTerms:
         without_names = without_names[:start] + " " * (end - start) + without_names[end:]
     kind = next((kind for words, kind in _KINDS.items() if words in low), None)
     nodes = frozenset(key for *_, key in names)
-    return QuestionTerms(stems_of(without_names), nodes, kind, low.startswith("who"))
+    words = [word for word in letter_runs(without_names) if not is_function_word_in(question, word)]
+    return QuestionTerms(stems_among(words), nodes, kind, low.startswith("who"))
