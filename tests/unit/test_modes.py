@@ -150,6 +150,21 @@ def test_what_hardly_fits_is_not_called_sure_for_being_first():
     assert max(chances) < 0.5
 
 
+@pytest.mark.parametrize(
+    ("question", "function_words"),
+    [
+        ("¿Cuándo se plantan los cerezos de la huerta?", "los muebles de la cocina"),
+        ("Wann blüht der Kirschbaum in dem Garten?", "der Tisch in dem Zimmer"),
+    ],
+)
+def test_function_words_of_no_language_make_an_answer_surer(question, function_words):
+    def chance(text: str) -> float:
+        found = [hit(0.3, text), hit(0.2, "soup"), hit(0.2, "tea")]
+        return ANSWERS.confidences(features(question, found))[0]
+
+    assert chance(function_words) == chance("bread")
+
+
 def test_alternatives_do_not_lower_each_other_where_many_may_serve():
     crowd = [hit(0.6, "kelp census"), hit(0.6, "kelp list"), hit(0.59, "kelp")]
     chances = CONCERNS.confidences(features("kelp census", crowd))

@@ -22,6 +22,7 @@ import numpy.typing as npt
 from memvault.model.search import FoundBy, Hit
 from memvault.model.verification import Status, Verification
 from memvault.search.context.properties import relevant_properties
+from memvault.search.question_languages import without_function_words
 from memvault.text.stems import stems
 from memvault.text.words import name_key
 
@@ -115,12 +116,12 @@ def text_with_properties(hit: Hit, query: str) -> str:
 
 
 def word_shares(query: str, texts: Sequence[str]) -> list[float]:
-    """The share of the question's word stems that each text has.
+    """The share of the stems of the question's content words that each text has.
 
     A stem in few of these texts weighs more: by its inverse document frequency among them,
     log(1 + n / (df + 1)).
     """
-    query_stems = sorted(stems(query))
+    query_stems = sorted(stems(without_function_words(query)))
     text_stems = [stems(text) for text in texts]
     count = len(text_stems)
     weight = {

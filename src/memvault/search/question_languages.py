@@ -10,7 +10,7 @@ from memvault.model.months import MONTHS
 from memvault.search.times.cldr_times import MONTH_NAMES, WEEKDAY_NAMES, relative_times, table_of
 from memvault.search.times.time_words import ASKING, WORDS
 from memvault.stores.vectors.languages import function_words_by_language, is_function_word
-from memvault.text.words import STOP_WORDS, without_accents
+from memvault.text.words import STOP_WORDS, letter_runs, without_accents
 
 _LATIN = ("german", "french", "spanish", "italian", "portuguese", "dutch", "polish")
 UNSPACED = ("japanese", "chinese")
@@ -57,6 +57,12 @@ def is_function_word_in(text: str, word: str) -> bool:
     """Whether a word is a function word of the language of a text that is not in English."""
     names, is_foreign = languages_of(text)
     return is_foreign and is_function_word(word, names[0])
+
+
+def without_function_words(question: str) -> str:
+    """The words of a question in lower case; of one that is not in English, those with content."""
+    runs = letter_runs(question)
+    return " ".join(word for word in runs if not is_function_word_in(question, word))
 
 
 def is_name_in(question: str, word: str) -> bool:
