@@ -19,6 +19,7 @@ from memvault.verification.immunity.folding import lookalike_key
 
 logger = logging.getLogger(__name__)
 ACCESS_SECONDS = 3_600
+_RETRY_SECONDS = 60  # after a renewal, in which a client that lost the answer asks once more
 
 
 @dataclass(slots=True)
@@ -45,7 +46,10 @@ class ApprovedClient:
 
 @dataclass(slots=True)
 class Grant:
-    """One token; those that renew one another share a ``grant_id``."""
+    """One token; those that renew one another share a ``grant_id``. A refresh token begins with it.
+
+    Times are seconds since 1970; access tokens have ``expires``, refresh tokens ``issued``.
+    """
 
     client_id: str
     kind: Literal["access", "refresh"]
@@ -53,6 +57,7 @@ class Grant:
     grant_id: str
     resource: str | None = None
     expires: int | None = None
+    issued: int = 0
 
 
 @dataclass(slots=True)
@@ -116,9 +121,9 @@ class ClientRegistry:
 
         Raises OSError: the file cannot be written; the replaced token stays valid.
         """
-        access, refresh = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
         renewed, now = self._contents.tokens.get(_hash(replaced)), int(time.time())
         grant_id = renewed.grant_id if renewed is not None else secrets.token_hex(8)
+        access, refresh = secrets.token_urlsafe(32), f"{grant_id}.{secrets.token_urlsafe(32)}"
         tokens = {
             key: grant
             for key, grant in self._tokens_without(grant_id).items()
@@ -126,7 +131,7 @@ class ClientRegistry:
         }
         expires = now + ACCESS_SECONDS
         tokens[_hash(access)] = Grant(client_id, "access", scopes, grant_id, resource, expires)
-        tokens[_hash(refresh)] = Grant(client_id, "refresh", scopes, grant_id, resource)
+        tokens[_hash(refresh)] = Grant(client_id, "refresh", scopes, grant_id, resource, issued=now)
         client = replace(self.clients[client_id], last_seen=now)
         self._extend(_Contents({**self.clients, client_id: client}, tokens))
         return access, refresh
@@ -137,6 +142,17 @@ class ClientRegistry:
         if grant is None or grant.kind != kind or (grant.expires or time.time()) < time.time() - 1:
             return None
         return grant
+
+    def withdraw_if_reused(self, refresh_token: str, client_id: str) -> None:
+        """Withdraw the grant of a refresh token that is used though it was renewed a minute ago or
+        longer: two have it (RFC 9700, section 4.14.2). Raises as `withdraw`."""
+        tokens, key = self._contents.tokens, (refresh_token.partition(".")[0], client_id)
+        issued = [
+            grant.issued for grant in tokens.values() if key == (grant.grant_id, grant.client_id)
+        ]
+        was_renewed = _hash(refresh_token) not in tokens and any(issued)
+        if was_renewed and max(issued) <= time.time() - _RETRY_SECONDS:
+            self.withdraw_grant(key[0])
 
     def withdraw(self, token: str) -> None:
         """Make a token, and the one issued with it, invalid.

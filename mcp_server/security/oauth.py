@@ -290,6 +290,7 @@ class ApprovalProvider(OAuthProvider):
     ) -> RefreshToken | None:
         grant = self.registry.grant(refresh_token, "refresh")
         if grant is None or grant.client_id != client.client_id:
+            self.registry.withdraw_if_reused(refresh_token, str(client.client_id))
             return None
         return RefreshToken(
             token=refresh_token,

@@ -1,9 +1,10 @@
-"""Clients on the web keep their access while the disk is full, but not once it is withdrawn."""
+"""When clients on the web keep and lose their access, also while the disk is full."""
 
 from __future__ import annotations
 
 import errno
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -81,3 +82,22 @@ def test_a_client_whose_approval_cannot_be_saved_is_not_approved(
     with pytest.raises(OSError):
         registry.approve("new", {"client_name": "new"})
     assert "new" not in registry.clients
+
+
+def test_a_refresh_token_that_is_used_long_after_it_was_renewed_ends_its_grant(
+    registry: ClientRegistry, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other_access, _ = registry.issue("kept", [], None)
+    _, stolen = registry.issue("kept", [], None)
+    access, refresh = registry.issue("kept", [], None, stolen)
+
+    registry.withdraw_if_reused(stolen, "kept")  # the client, which lost the answer
+    assert registry.grant(access, "access") is not None
+    later = time.time() + 120
+    monkeypatch.setattr(time, "time", lambda: later)
+    for token, client in ((stolen, "revoked"), (refresh, "kept"), ("unknown", "kept")):
+        registry.withdraw_if_reused(token, client)
+        assert registry.grant(access, "access") is not None
+    registry.withdraw_if_reused(stolen, "kept")
+    assert registry.grant(access, "access") is None and registry.grant(refresh, "refresh") is None
+    assert registry.grant(other_access, "access") is not None
