@@ -436,6 +436,24 @@ def test_files_are_compared_without_following_links(
     assert not [folder for folder in listed if "again" in folder]
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="the queue of inotify")
+def test_events_that_a_busy_machine_delays_are_still_waited_for(
+    open_indexer: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handle = observers.SystemQueue.handle_event
+
+    def late(self: observers.SystemQueue, event: Any) -> None:
+        time.sleep(1.5)
+        handle(self, event)
+
+    slow = SimpleNamespace(monotonic=time.monotonic, sleep=lambda seconds: time.sleep(9 * seconds))
+    monkeypatch.setattr(watch, "time", slow)
+    monkeypatch.setattr(observers.SystemQueue, "handle_event", late)
+    with watched(open_indexer("live"), polling="auto") as watcher:
+        monkeypatch.setattr(observers.SystemQueue, "handle_event", handle)
+        assert not watcher.polling
+
+
 @pytest.mark.parametrize("kind", ["nfs4", "fuse.sshfs", "9p", "fuseblk", "ext4"])
 def test_files_on_a_drive_that_reports_only_changes_made_here_are_compared_at_intervals(
     open_indexer: Open,
