@@ -41,7 +41,8 @@ from memvault.vault.journal import FOLDER as JOURNAL
 logger = logging.getLogger(__name__)
 LONGEST_WAIT = 1.0  # seconds; a stream of events without a pause is indexed at least this often
 RETRY_SECONDS = 5.0  # after a failure, and between two checks whether the vault is back
-PROBE_SECONDS = 1.0  # in which the event of the test file must arrive
+# Looks for the event of the test file. Not seconds: a busy machine delays the looks, as the event.
+PROBES, PROBE_SECONDS = 100, 0.01
 # Without events of opened files: a scan opens every note, which would fill the system's event
 # queue, and handling the events would take as long as the scan.
 CHANGES: list[type[FileSystemEvent]] = [
@@ -252,11 +253,10 @@ class Watcher:
         except OSError:
             return True  # a read-only vault: assume that events come
         try:
-            deadline = time.monotonic() + PROBE_SECONDS
-            while time.monotonic() < deadline:
+            for _ in range(PROBES):
                 if probe.name in self._gatherer.probes:
                     return True
-                time.sleep(0.01)
+                time.sleep(PROBE_SECONDS)
             return False
         finally:
             probe.unlink(missing_ok=True)

@@ -33,6 +33,7 @@ os.environ["MEMVAULT_LIMITS__ANSWER_SECONDS"] = "60"
 TOGETHER = {
     "engines": (  # that are forked from a process which takes 5 s to start
         "tests/integration/test_bridge.py",
+        "tests/integration/test_bridge_reconnecting",
         "tests/integration/test_cli.py",
         "tests/integration/test_client_sessions",
         "tests/integration/test_core_edge_cases",

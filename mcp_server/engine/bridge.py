@@ -92,9 +92,10 @@ class Bridge:
         message = json_object(line) or {}  # the engine reports an invalid message
         if message.get("method") == "tools/call" and isinstance(message.get("params"), dict):
             line = _with_key(message, line)
-        self._remember(message, line)
         tools_request = self._tools_request(message)
         with self._send_lock:
+            # Remembered before the lock, it could be sent by `_resume` as well, or refused there.
+            self._remember(message, line)
             if tools_request is not None and self._connection is not None:
                 _send(self._connection, tools_request)
             if self._connection is None or not _send(self._connection, line):

@@ -174,7 +174,7 @@ STEPS = st.lists(
 @settings(
     max_examples=25,
     deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(steps=STEPS)
 def test_it_holds_what_sets_of_nodes_and_edges_would(

@@ -198,7 +198,7 @@ OPERATIONS = st.lists(
 @settings(
     max_examples=40,
     deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(operations=OPERATIONS, prefix=st.text(st.characters(exclude_categories=["Cs"]), max_size=2))
 def test_it_holds_what_a_dictionary_would(

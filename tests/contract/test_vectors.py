@@ -437,7 +437,7 @@ def test_chunks_that_an_older_index_keeps_without_tokens_are_read(
 @settings(
     max_examples=20,
     deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(steps=STEPS)
 def test_it_holds_what_a_dictionary_of_notes_would(

@@ -11,6 +11,7 @@ from starlette.websockets import WebSocketDisconnect
 
 from mcp_server.app import MAX_UNDER_WAY, serve_bridge
 from mcp_server.runtime.activity_tracker import ActivityTracker
+from tests.waiting import PATIENCE_SECONDS, until_seen
 
 ASKED = 10 * MAX_UNDER_WAY
 INFO = {"name": "test", "version": "1"}
@@ -89,14 +90,15 @@ def test_requests_wait_in_the_socket_while_answers_are_not_read() -> None:
     async def run() -> None:
         socket = Deaf([request(number) for number in range(1, ASKED + 1)])
         serving, tracker = served(socket)
+        # An engine that stops waits for them.
+        await until_seen(lambda: tracker.unanswered_calls >= MAX_UNDER_WAY)
         assert await steady(socket) <= MAX_UNDER_WAY + 4
-        assert tracker.unanswered_calls >= MAX_UNDER_WAY  # an engine that stops waits for them
         socket.reads.set()
+        await until_seen(lambda: len(socket.answered) > ASKED and not tracker.unanswered_calls)
         assert await steady(socket) == ASKED + 2
         assert sorted(socket.answered) == list(range(ASKED + 1))
-        assert tracker.unanswered_calls == 0
         socket.left.set()
-        await asyncio.wait_for(serving, 4)
+        await asyncio.wait_for(serving, PATIENCE_SECONDS)
 
     asyncio.run(run())
 
@@ -105,10 +107,10 @@ def test_a_client_that_leaves_without_reading_leaves_nothing_behind() -> None:
     async def run() -> None:
         socket = Deaf([request(number) for number in range(1, ASKED + 1)])
         serving, tracker = served(socket)
-        await steady(socket)
+        await until_seen(lambda: tracker.unanswered_calls >= MAX_UNDER_WAY)
         socket.left.set()
         socket.reads.set()
-        await asyncio.wait_for(serving, 4)
+        await asyncio.wait_for(serving, PATIENCE_SECONDS)
         assert tracker.unanswered_calls == 0
         assert asyncio.all_tasks() == {asyncio.current_task()}
 
@@ -125,10 +127,8 @@ def test_requests_that_are_cancelled_or_not_valid_make_room_for_others() -> None
         socket = Deaf([*frames, request(1000)])
         socket.reads.set()
         serving, tracker = served(socket)
-        await steady(socket)
-        assert 1000 in socket.answered
-        assert tracker.unanswered_calls == 0
+        await until_seen(lambda: 1000 in socket.answered and not tracker.unanswered_calls)
         socket.left.set()
-        await asyncio.wait_for(serving, 4)
+        await asyncio.wait_for(serving, PATIENCE_SECONDS)
 
     asyncio.run(run())

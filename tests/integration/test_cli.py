@@ -226,9 +226,9 @@ def test_notes_written_here_are_related_logged_and_undone(
     assert changes[0]["reversal_hash"].startswith(first) and "Boat shed" in says
     assert run(["log", "--client", "nobody"]) == 0
     assert capsys.readouterr().out == "No changes found.\n"
-    day = datetime.now(UTC).date().isoformat()
+    day = datetime.fromisoformat(changes[0]["timestamp"]).date().isoformat()
     assert run(["log", "--day", day, "--json"]) == 0
-    assert len(str(printed(capsys))) > 0
+    assert changes[0] in printed(capsys)
     assert run(["log", "--day", "2001-01-01"]) == 0
     assert capsys.readouterr().out == "No changes found.\n"
     assert run(["undo", first]) == 0
@@ -611,7 +611,7 @@ def test_a_change_is_taken_back_by_its_hash_and_a_day_is_shown_first(
     assert run(["manifest", "--apply", "--yes"]) == 0
     taken = re.search(r"memvault undo (\w+)", capsys.readouterr().out)
     assert taken is not None and b"and at ten" in note.read_bytes()
-    day = datetime.now(UTC).date().isoformat()
+    day = datetime.now().astimezone().date().isoformat()
     assert run(["undo", "--day", day, "--preview"]) == 0
     shown = capsys.readouterr().out
     assert "and at ten" in shown and "Nothing was changed." in shown

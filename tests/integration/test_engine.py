@@ -275,7 +275,7 @@ def test_an_engine_that_cannot_start_is_reported_with_the_end_of_its_own_log(
 
 
 def test_an_engine_that_never_answers_is_given_up_in_time(tmp_path: Path) -> None:
-    sleeping = [sys.executable, "-c", "import time; time.sleep(3)"]
+    sleeping = [sys.executable, "-c", "import time; time.sleep(20)"]
     with pytest.raises(EngineUnavailable, match="did not answer within 1 seconds"):
         Launcher(StateFolder(tmp_path), sleeping, timeout=1).connect()
 

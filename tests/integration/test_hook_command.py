@@ -19,7 +19,7 @@ from pathlib import Path
 import pytest
 
 from mcp_server.engine.launcher import EngineAddress, ask, read_address, write_address
-from memvault.config.hook_files import LIMITS, HookFiles
+from memvault.config.hook_files import LIMITS, MAX_TIMEOUTS, HookFiles
 from memvault.config.paths import StateFolder
 from memvault.model.errors import EngineUnavailable
 from tests.integration.forked_engine import start_engine
@@ -236,17 +236,16 @@ def test_four_time_outs_in_a_row_switch_the_hook_off_with_a_notice(
         assert (ran.returncode, ran.stdout) == (0, b"")
     notice = json.loads(hooks.run("PreToolUse", {"session_id": "s-1"}).stdout)["systemMessage"]
     assert "memvault hooks on PreToolUse" in notice
-    began = time.monotonic()
     assert hooks.run("PreToolUse", {"session_id": "s-1"}).stdout == b""
-    assert time.monotonic() - began < LIMITS["PreToolUse"] / 2
     assert not Path(hooks.files.switch("UserPromptSubmit")).exists()
-    assert hooks.log().count("timed out") == 4
+    assert hooks.log().count("timed out") == 4  # the last one did not ask the engine
 
 
 def test_time_outs_at_once_are_one_in_a_row(hooks: Hooks, silent_engine: None) -> None:
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda _: hooks.run("PreToolUse", {"session_id": "s-1"}), range(8)))
-    assert hooks.log().count("timed out") == 8
+    enough = MAX_TIMEOUTS + 1  # more would not all start at once on a busy machine
+    with ThreadPoolExecutor(enough) as pool:
+        list(pool.map(lambda _: hooks.run("PreToolUse", {"session_id": "s-1"}), range(enough)))
+    assert hooks.log().count("timed out") == enough
     assert not hooks.files.is_off("PreToolUse")
 
 

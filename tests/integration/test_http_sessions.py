@@ -148,16 +148,16 @@ def test_a_session_that_ended_does_not_continue(container: Container, file: Path
 def test_a_session_continues_after_it_was_idle_and_no_other_client_has_it_then(
     container: Container, file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fastmcp.settings, "http_session_idle_timeout", 0.05)
+    monkeypatch.setattr(fastmcp.settings, "http_session_idle_timeout", 0.4)
     with engine(container, file) as http:
         session = http.begin()
         for _ in range(2):
-            time.sleep(0.3)
+            time.sleep(0.8)
             assert http.post("ping", session=session, token="two").status_code == 404
             answer = http.post("tools/call", STORE, session)
             assert answer.status_code == 200
             assert answer.headers["mcp-session-id"] == session
-        time.sleep(0.3)
+        time.sleep(0.8)
         assert http.send("DELETE", session).status_code == 200
         assert http.post("ping", session=session).status_code == 404
 

@@ -211,9 +211,9 @@ def test_counting_a_call_costs_less_than_a_tenth_of_a_millisecond() -> None:
     async def run(counting: ToolMetrics) -> list[float]:
         spent = []
         for _ in range(500):
-            began = time.perf_counter()
+            began = time.thread_time()
             await counting.on_call_tool(Asked, answer)  # type: ignore[arg-type]
-            spent.append(time.perf_counter() - began)
+            spent.append(time.thread_time() - began)
         return spent
 
     assert sorted(asyncio.run(run(ToolMetrics(Metrics()))))[250] < 0.0001

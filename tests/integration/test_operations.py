@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from mcp_server.pages.page_actions import by_person
@@ -173,8 +173,8 @@ def test_what_is_missing_is_explained_from_the_entries(writer: Caller) -> None:
     assert "Merged “Counting by boat” into “Counting by drone”" in explained
     writer.ok("restore_concept", target=oven, rationale=WHY)
     assert not writer.ok("get_system_logs", log_type="prune")["entries"][0]["recoverable"]
-    tomorrow = datetime.now(UTC).replace(year=datetime.now(UTC).year + 1).isoformat()
-    assert writer.ok("get_system_logs", since=tomorrow)["entries"] == []
+    tomorrow = datetime.now(UTC) + timedelta(days=1)
+    assert writer.ok("get_system_logs", since=tomorrow.isoformat())["entries"] == []
 
 
 def test_quarantine_is_logged_and_a_brief_of_the_person_is_no_dream(writer: Caller) -> None:

@@ -48,8 +48,7 @@ def port(served: list[str]) -> Iterator[int]:
     server = uvicorn.Server(uvicorn.Config(app, port=chosen, log_level="error"))
     thread = threading.Thread(target=server.run)
     thread.start()
-    while not server.started:
-        pass
+    until(lambda: server.started)
     yield chosen
     server.should_exit = True
     thread.join()

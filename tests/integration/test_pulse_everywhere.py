@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -96,7 +96,7 @@ def filled(value: Any, mill: str) -> Any:
     if isinstance(value, list):
         return [filled(each, mill) for each in value]
     if isinstance(value, str):
-        today = datetime.now(UTC).date().isoformat()
+        today = datetime.now().astimezone().date().isoformat()
         return value.replace("{mill8}", mill[:8]).replace("{mill}", mill).replace("{today}", today)
     return value
 

@@ -23,6 +23,7 @@ from mcp_server.engine.launcher import read_address
 from memvault.cli.app import run
 from memvault.config.paths import StateFolder
 from tests.integration.tiny_engine import command, environment
+from tests.servers.process import free_port
 from tests.waiting import PATIENCE_SECONDS, until
 
 
@@ -74,9 +75,7 @@ def number_on(page: str) -> str:
 def web_engine(home: Path) -> Iterator[Web]:
     """A tiny engine with an address on the web; its files lie in this folder."""
     (home / "vault").mkdir()
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MEMVAULT_STATE", str(home / "state"))
         patch.setenv("MEMVAULT_VAULT", str(home / "vault"))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import socket
 import threading
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,7 +20,7 @@ from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
 from tests.integration.caller import Caller
 from tests.integration.small_vault import write_notes
-from tests.servers.process import free_port
+from tests.waiting import PATIENCE_SECONDS, until
 
 
 class Served:
@@ -53,7 +53,7 @@ class Served:
 
     def settled(self) -> None:
         """Wait until the tasks are those of the notes as they are."""
-        assert self.container.curation.wait(20)
+        assert self.container.curation.wait(PATIENCE_SECONDS)
 
 
 @contextmanager
@@ -73,7 +73,6 @@ def serving(vault: Path, settings: Settings, state: StateFolder) -> Iterator[Ser
     container.indexing.scan()
     startup = Startup.of(container)
     server = build_server(startup)
-    port = free_port()
     app = engine_app(
         server,
         startup,
@@ -81,19 +80,18 @@ def serving(vault: Path, settings: Settings, state: StateFolder) -> Iterator[Ser
         tracker=ActivityTracker(),
         stop=lambda: None,
     )
-    running = uvicorn.Server(
-        uvicorn.Config(app, host="127.0.0.1", port=port, log_config=None, lifespan="on")
-    )
-    thread = threading.Thread(target=running.run, daemon=True)
+    running = uvicorn.Server(uvicorn.Config(app, log_config=None, lifespan="on"))
+    listener = socket.create_server(("127.0.0.1", 0))
+    url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    thread = threading.Thread(target=running.run, args=[[listener]], daemon=True)
     thread.start()
-    while not running.started:
-        time.sleep(0.01)
+    until(lambda: running.started)
     caller = Caller(container)
     container.curation.start()
     try:
-        yield Served(container, f"http://127.0.0.1:{port}", caller)
+        yield Served(container, url, caller)
     finally:
         startup.wind_down()
         running.should_exit = True
-        thread.join(10)
+        thread.join(PATIENCE_SECONDS)
         container.close()

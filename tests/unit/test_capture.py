@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -25,6 +25,11 @@ RECORDED = Path(__file__).parents[1] / "data" / "hooks"
 CLIENTS = ["claude-code", "codex", "gemini-cli", "cursor", "vscode"]
 SESSION = CapturedSession("claude-code", "s-1", "/home/ada/aurora", "aurora")
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
+
+
+def local(at: datetime) -> str:
+    """The day and time in a session's name, by the person's clock."""
+    return f"{at.astimezone():%Y-%m-%d %H.%M}"
 
 
 @pytest.fixture
@@ -301,7 +306,7 @@ def test_a_session_goes_to_the_chosen_folder(
     desk.vault.folders = NoteFolders("AI")
     path = transcript(tmp_path, ("user", "I moved to Bergen in May."))
     captured = capturer.capture(SESSION, path, CaptureProgress()).progress
-    assert str(captured.path).startswith("AI/sessions/2026-03-01/")
+    assert str(captured.path).startswith(f"AI/sessions/{local(NOW)[:10]}/")
 
 
 @pytest.mark.skipif(not hasattr(time, "tzset"), reason="the zone of a process is set on POSIX only")
@@ -420,13 +425,15 @@ def test_a_session_captured_again_from_its_start_keeps_its_note_apart_from_anoth
     for session in [*sessions, *sessions]:
         capturer.capture(session, path, CaptureProgress())
     assert [each.rpartition("/")[2] for each in sorted(desk.tree())] == [
-        "aurora 2026-03-01 09.00 2.md", "aurora 2026-03-01 09.00.md",
+        f"aurora {local(NOW)} 2.md", f"aurora {local(NOW)}.md",
     ]  # fmt: skip
 
 
 def test_sessions_of_several_days_have_different_file_names_so_that_links_find_them() -> None:
-    items = [next(iter(extract([TranscriptTurn("person", "I moved to Bergen.", NOW.replace(day=day))])))
-             for day in (1, 2)]  # fmt: skip
+    times = [NOW, NOW + timedelta(days=1)]
+    items = [
+        next(iter(extract([TranscriptTurn("person", "I moved to Bergen.", at)]))) for at in times
+    ]
     notes = [new_note(SESSION, [item], [], NOW) for item in items]
     names = [Path(note[0]).name for note in notes if note is not None]
-    assert names == ["aurora 2026-03-01 09.00.md", "aurora 2026-03-02 09.00.md"]
+    assert names == [f"aurora {local(at)}.md" for at in times]

@@ -161,7 +161,9 @@ LINES = st.one_of(
 
 
 @settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(lines=st.lists(LINES, max_size=60))
 def test_every_word_of_every_block_is_in_one_chunk_of_each_size(

@@ -215,11 +215,11 @@ def test_times_are_shown_in_their_greatest_unit() -> None:
 
 
 def test_a_day_without_a_time_is_shown_in_days() -> None:
-    today = NOW.replace(hour=0)
-    assert when(today, NOW) == "today" and when(today - timedelta(days=1), NOW) == "yesterday"
-    assert when(today - timedelta(days=12), NOW) == "12 days ago"
-    assert when(today - timedelta(days=400), NOW) == "2025-03-27"
-    assert when(today + timedelta(days=3), NOW) == "2026-05-04"
+    today, noon = NOW.replace(hour=0), datetime(2026, 5, 1, 12).astimezone()
+    assert when(today, noon) == "today" and when(today - timedelta(days=1), noon) == "yesterday"
+    assert when(today - timedelta(days=12), noon) == "12 days ago"
+    assert when(today - timedelta(days=400), noon) == "2025-03-27"
+    assert when(today + timedelta(days=3), noon) == "2026-05-04"
     assert when(NOW - timedelta(hours=2), NOW) == "2 hours ago"
 
 

@@ -44,7 +44,9 @@ def test_a_word_longer_than_the_limit_is_cut_within(tokens: TokenCounter) -> Non
 
 
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=60,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(
     text=st.lists(

@@ -105,5 +105,5 @@ class HookFiles:
         return True
 
     def forget_timeouts(self, event: str) -> None:
-        if os.path.exists(self.timeouts(event)):
+        with suppress(FileNotFoundError):  # none, or another hook has just forgotten them
             os.unlink(self.timeouts(event))
