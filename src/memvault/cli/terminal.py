@@ -7,12 +7,14 @@ by tabs.
 from __future__ import annotations
 
 import json
+import os
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import urlsplit
 
 import typer
 from rich.console import Console
@@ -162,6 +164,30 @@ def print_hint(text: str) -> None:
         print_line(text)
     else:
         typer.echo(harmless(text), err=True)
+
+
+def open_in_browser(page: str) -> None:
+    """Print the address of a page and open it; say what to do where no browser may open.
+
+    Over ssh, a browser would open on the wrong computer, or a text browser in this terminal.
+    """
+    import webbrowser
+
+    print_line(page)
+    netloc = urlsplit(page).netloc
+    windows = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")  # editors forward pages by the last one
+    if "SSH_CONNECTION" in os.environ and not any(map(os.environ.get, windows)):
+        print_hint(
+            "This is a session over ssh. On the computer in front of you, run "
+            f"`ssh -N -L {netloc.rpartition(':')[2]}:{netloc} HOST`, with the HOST of this "
+            "session, and then open the address there."
+        )
+        return
+    try:
+        webbrowser.get()
+    except webbrowser.Error:
+        print_hint("If no browser opens, open this address in one on this computer.")
+    typer.launch(page)
 
 
 def print_text(text: str, *, indent: int = 0, style: str = "") -> None:
