@@ -17,7 +17,6 @@ from memvault.cli.terminal import settings_of, vault_of
 from memvault.config.settings import IndexSettings, NotesSettings, Settings, load_settings
 from memvault.model.errors import InvalidParams
 from memvault.model.memory import Lifecycle
-from memvault.vault.files import Vault
 from memvault.vault.note_folders import NoteFolders
 from tests.integration.caller import Caller
 from tests.integration.small_vault import opened
@@ -101,17 +100,19 @@ def test_the_notes_of_a_finished_project_stay_in_the_chosen_folder(writer: Calle
     assert "projects/oven/Clay oven.md" in writer.notes()
 
 
+@pytest.mark.parametrize("excluded", ["AI/", "AI/memvault/", "AI/memvault/Projects/"])
 def test_the_chosen_folder_is_read_although_obsidian_leaves_it_out_of_its_search(
-    tmp_path: Path,
+    tmp_path: Path, excluded: str
 ) -> None:
-    settings = tmp_path / ".obsidian/app.json"
-    settings.parent.mkdir()
-    settings.write_text(json.dumps({"userIgnoreFilters": ["AI/", "Old/"]}), encoding="utf-8")
-    for place in ("AI/memvault/projects/Pump.md", "Old/Pump.md"):
-        (tmp_path / place).parent.mkdir(parents=True)
-        (tmp_path / place).write_text("The pump is green.\n", encoding="utf-8")
-    vault = Vault(tmp_path, folders=NoteFolders("AI/memvault"))
-    assert [note.path for note in vault.walk()] == ["AI/memvault/projects/Pump.md"]
+    filters = json.dumps({"userIgnoreFilters": [excluded, "Old/"]})
+    notes = {".obsidian/app.json": filters, "Old/Pump.md": "The pump is red.\n"}
+    container = opened(tmp_path, notes, settings=CHOSEN)
+    writer = Caller(container, tools="full")
+    path = stored(writer, content="The pump is green.", title="Pump")
+    found = writer.ok("recall_memory", query="What colour is the pump?")["nodes"]
+    listed = writer.ok("list_memories")["memories"]
+    container.close()
+    assert [each["path"] for each in found] == [each["path"] for each in listed] == [path]
 
 
 def test_init_writes_the_folder_to_the_vaults_configuration_and_says_where_notes_go(
