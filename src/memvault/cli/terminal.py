@@ -55,10 +55,14 @@ NoteArgument = Annotated[
 
 
 def places_of(context: typer.Context, *, must_exist: bool = True) -> Places:
-    """The vault and state folder that the command line, environment or configuration name."""
+    """The vault and state folder that the command line, environment or configuration name.
+
+    Without ``must_exist``, a vault that memvault has state of may be gone; one that memvault never
+    saw is a mistake all the same.
+    """
     options = context.find_root().params
     places = find_places(options["vault"], options["config"])
-    if must_exist:
+    if must_exist or not places.state.root.is_dir():
         require_vault(places)
     return places
 
