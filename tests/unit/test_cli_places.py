@@ -12,7 +12,7 @@ from memvault import __version__
 from memvault.cli.app import run
 from memvault.cli.bridge import run_bridge_command
 from memvault.cli.options import find_places, take_global_options
-from memvault.config.paths import user_config_file
+from memvault.config.paths import model_cache, user_config_file
 from memvault.config.settings import load_settings
 from memvault.model.errors import InvalidParams
 
@@ -223,3 +223,16 @@ def test_what_is_not_only_a_day_is_refused_with_its_form(
     assert run(["log", "--day", text]) == 2
     shown = " ".join(capsys.readouterr().err.replace("│", " ").split())
     assert f"YYYY-MM-DD, not '{text}'" in shown
+
+
+@pytest.mark.parametrize("variable", ["MEMVAULT_STATE", "MEMVAULT_CACHE"])
+def test_a_folder_that_depends_on_where_a_program_runs_is_refused(
+    home: Path, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    monkeypatch.setenv(variable, "state")
+    with pytest.raises(InvalidParams, match=f"{variable} names state; give the whole path"):
+        find_places(str(home), None)
+        model_cache()
+    monkeypatch.setenv(variable, "~/mine")
+    assert find_places(str(home), None).state.root.is_relative_to(home)
+    assert model_cache().is_relative_to(home)
