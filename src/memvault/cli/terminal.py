@@ -113,8 +113,18 @@ def _check_configuration(places: Places) -> None:
         settings_of(places)
     except InvalidParams as error:
         file = places.config_file
-        where = f". Correct it in {file}" if file.is_file() else ""
-        raise InvalidParams(f"{error.message}{where}, then try again.") from error
+        where = f" in {file}" if file.is_file() and _is_environment_valid() else ""
+        raise InvalidParams(f"{error.message}. Correct it{where}, then try again.") from error
+
+
+def _is_environment_valid() -> bool:
+    from memvault.config.settings import load_settings
+
+    try:
+        load_settings(None)
+    except InvalidParams:
+        return False
+    return True
 
 
 def tool_answer(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import stat
@@ -226,11 +227,12 @@ def new(
     from memvault.curation.operations.draft import Draft
 
     places = places_of(context)
-    if text is None and sys.stdin.isatty():
+    stdin = sys.stdin or io.StringIO()  # a program may start memvault without one
+    if text is None and stdin.isatty():
         console.print(
             "Write the text, then press Ctrl-D on an empty line (Windows: Ctrl-Z, Enter)."
         )
-    content = sys.stdin.read() if text is None else text
+    content = stdin.read() if text is None else text
     if not content.strip():
         raise InvalidParams("The note has no text; nothing was saved.")
     draft = Draft.checked(
