@@ -58,6 +58,22 @@ def test_a_terminal_obeys_no_note(
     )
 
 
+@pytest.mark.parametrize("width", range(20, 100, 7))
+def test_a_table_loses_nothing_on_a_narrow_terminal(
+    monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    out = io.StringIO()
+    narrow = Console(file=out, force_terminal=True, color_system=None, width=width, highlight=False)
+    monkeypatch.setattr(terminal, "console", narrow)
+    rows = [
+        ("projects/Sea/Kelp census of the coast.md", "2026-03-01", "Kelp census"),
+        ("Ü 🌊", "x"),
+    ]
+    terminal.print_table(rows, ("cyan", "dim"))
+    shown = out.getvalue()
+    assert all(cell in shown for row in rows for cell in row)
+
+
 def test_the_line_breaks_of_windows_are_no_orders() -> None:
     assert terminal.harmless("A kite.\r\nIt is red.\r") == "A kite.\r\nIt is red.\ufffd"
 

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 _POLL_SECONDS = 0.2
 _LINE_SECONDS = 5.0  # between two lines of progress in a pipe
 _SCAN_MUST_BEGIN_SECONDS = 30.0
+_LEAST_LAST_COLUMN = 20  # characters
 
 console = Console(highlight=False)
 # Without tabs and line breaks, and with those that set the direction of text.
@@ -213,21 +214,39 @@ def print_text(text: str, *, indent: int = 0, style: str = "") -> None:
 
 
 def print_table(rows: Iterable[Sequence[str | Text]], styles: Sequence[str] = ()) -> None:
-    """Print rows: in columns on a terminal, the last one wrapped; tab-separated elsewhere."""
+    """Print rows: in columns on a terminal, the last one wrapped; tab-separated elsewhere.
+
+    On a terminal too narrow for the columns, each row is one line that the terminal wraps: a path
+    that is cut cannot be used.
+    """
     if not console.is_terminal:
         for row in rows:
             print_line("\t".join(str(cell) for cell in row))
         return
     table = Table.grid(padding=(0, 2))
     cells = [[_harmless_text(cell) for cell in row] for row in rows]
-    width = max(map(len, cells), default=0)
-    for column in range(width):
-        is_last = column == width - 1
-        style = styles[column] if column < len(styles) else ""
-        table.add_column(style=style, no_wrap=not is_last, overflow="fold")
+    count = max(map(len, cells), default=0)
+    all_styles = [*styles, *[""] * count]
+    widths = [
+        max(_width(row[column]) for row in cells if column < len(row)) + 2
+        for column in range(count - 1)
+    ]
+    if sum(widths) + _LEAST_LAST_COLUMN > console.width:
+        for row in cells:
+            for cell, style in zip(row, all_styles, strict=False):
+                cell.stylize(style)
+            console.print(Text("  ").join(row), soft_wrap=True)
+        return
+    for column in range(count):
+        is_last = column == count - 1
+        table.add_column(style=all_styles[column], no_wrap=not is_last, overflow="fold")
     for row in cells:
         table.add_row(*row)
     console.print(table)
+
+
+def _width(cell: Text) -> int:
+    return max(line.cell_len for line in cell.split(allow_blank=True))
 
 
 def print_lines_changed(lines: Sequence[dict[str, Any]], path: str | None = None) -> None:
