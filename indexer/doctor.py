@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from indexer.indexer import Indexer
-from memvault.model.errors import StorageError
+from memvault.model.errors import OutsideVault, StorageError
+from memvault.model.memory import Lifecycle
 from memvault.vault.file_names import original_of_copy
 from memvault.vault.files import vault_missing
 from memvault.vault.journal import Journal
@@ -40,6 +42,7 @@ def examine(indexer: Indexer, *, indexing: bool = False) -> list[Problem]:
     differing = _waiting(indexer) if indexing else [*_unindexed(indexer), *_mismatched(indexer)]
     return [
         *differing,
+        *_unusable_folders(indexer),
         *_troubled_notes(indexer),
         *journal,
         *_leftovers(indexer),
@@ -50,7 +53,7 @@ def known_problems(indexer: Indexer) -> list[str]:
     """The problems of notes and journal, one line each, without comparing the indexes (slow)."""
     if indexer.vault.is_missing():
         return [vault_missing(indexer.vault.root).message]
-    problems = [*_troubled_notes(indexer), *_journal(indexer)]
+    problems = [*_unusable_folders(indexer), *_troubled_notes(indexer), *_journal(indexer)]
     return [
         f"{problem.path}: {problem.what}" if problem.path else problem.what for problem in problems
     ]
@@ -147,6 +150,18 @@ def _not_read(path: str, why: str) -> Problem:
     return Problem(
         "note", what or why, advice if what else "it will be read when this is corrected", path
     )
+
+
+def _unusable_folders(indexer: Indexer) -> list[Problem]:
+    """The folders of new notes that can hold none: what clients want to keep is refused."""
+    vault, refused = indexer.vault, {}
+    for lifecycle in Lifecycle:
+        try:
+            vault.note_folder(vault.folders.of(lifecycle, None, datetime.now().astimezone().date()))
+        except (OutsideVault, StorageError) as error:
+            what, _, advice = error.message.rstrip(".").rpartition(". ")
+            refused[error.message] = Problem("note", what, advice[:1].lower() + advice[1:])
+    return list(refused.values())
 
 
 def _journal(indexer: Indexer) -> list[Problem]:

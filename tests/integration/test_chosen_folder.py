@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from indexer.doctor import examine
 from memvault.cli.app import run
 from memvault.cli.options import find_places
 from memvault.cli.terminal import settings_of, vault_of
 from memvault.config.settings import IndexSettings, NotesSettings, Settings, load_settings
 from memvault.model.errors import InvalidParams
 from memvault.model.memory import Lifecycle
-from memvault.vault.files import Vault
 from memvault.vault.note_folders import NoteFolders
 from tests.integration.caller import Caller
 from tests.integration.small_vault import opened
@@ -101,17 +101,87 @@ def test_the_notes_of_a_finished_project_stay_in_the_chosen_folder(writer: Calle
     assert "projects/oven/Clay oven.md" in writer.notes()
 
 
+@pytest.mark.parametrize("excluded", ["AI/", "AI/memvault/", "AI/memvault/Projects/"])
 def test_the_chosen_folder_is_read_although_obsidian_leaves_it_out_of_its_search(
-    tmp_path: Path,
+    tmp_path: Path, excluded: str
 ) -> None:
-    settings = tmp_path / ".obsidian/app.json"
-    settings.parent.mkdir()
-    settings.write_text(json.dumps({"userIgnoreFilters": ["AI/", "Old/"]}), encoding="utf-8")
-    for place in ("AI/memvault/projects/Pump.md", "Old/Pump.md"):
-        (tmp_path / place).parent.mkdir(parents=True)
-        (tmp_path / place).write_text("The pump is green.\n", encoding="utf-8")
-    vault = Vault(tmp_path, folders=NoteFolders("AI/memvault"))
-    assert [note.path for note in vault.walk()] == ["AI/memvault/projects/Pump.md"]
+    filters = json.dumps({"userIgnoreFilters": [excluded, "Old/"]})
+    notes = {".obsidian/app.json": filters, "Old/Pump.md": "The pump is red.\n"}
+    container = opened(tmp_path, notes, settings=CHOSEN)
+    writer = Caller(container, tools="full")
+    path = stored(writer, content="The pump is green.", title="Pump")
+    found = writer.ok("recall_memory", query="What colour is the pump?")["nodes"]
+    listed = writer.ok("list_memories")["memories"]
+    container.close()
+    assert [each["path"] for each in found] == [each["path"] for each in listed] == [path]
+
+
+def _link(target: Path) -> Callable[[Path], None]:
+    return lambda place: place.symlink_to(target, target_is_directory=True)
+
+
+def _file(place: Path) -> None:
+    place.write_text("My own words.\n", encoding="utf-8")
+
+
+def _ignored(place: Path) -> None:
+    (place.parent / ".memvaultignore").write_text("/AI/\n", encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("block", "reason"),
+    [
+        (_link(Path("permanent")), "is a link"),
+        (_link(Path("..")), "is a link"),
+        (_file, "is a file"),
+        (_ignored, ".memvaultignore excludes AI/"),
+    ],
+)
+def test_a_chosen_folder_that_is_not_read_gets_no_note_until_that_is_corrected(
+    writer: Caller, block: Callable[[Path], None], reason: str
+) -> None:
+    root = writer.container.vault.root
+    block(root / "AI")
+    before = sorted(root.parent.rglob("*.md"))
+    calls: list[tuple[str, dict[str, str]]] = [
+        ("store_memory", {"content": "The pump is green.", "title": "Pump"}),
+        ("annotate_node", {"target": "Diving permits", "note": "Ask Jo."}),
+        ("set_preference", {"key": "tone", "value": "plain"}),
+    ]
+    for tool, arguments in calls:
+        refused = writer.error(tool, rationale=WHY, **arguments)["message"]
+        assert reason in refused and "`memvault init --notes-folder`" in refused
+    assert sorted(root.parent.rglob("*.md")) == before
+    assert any(reason in problem.what for problem in examine(writer.container.live.indexer))
+    (root / (".memvaultignore" if block is _ignored else "AI")).unlink()
+    for tool, arguments in calls:
+        assert writer.ok(tool, rationale=WHY, **arguments)["path"].startswith("AI/memvault/")
+    assert not [each for each in examine(writer.container.live.indexer) if reason in each.what]
+
+
+def test_the_chosen_folder_is_spelled_as_on_disk(writer: Caller) -> None:
+    (writer.container.vault.root / "ai/Memvault/projects/Kelp Two").mkdir(parents=True)
+    writer.ok("set_preference", key="tone", value="plain", rationale=WHY)
+    assert "ai/Memvault/permanent/preferences.md" in writer.notes()
+    assert writer.ok("get_preference", key="tone")["value"] == "plain"
+    path = stored(writer, content="We dive in May.", title="Dive", project="kelp-two")
+    assert path == "ai/Memvault/projects/Kelp Two/Dive.md"
+
+
+def test_init_takes_the_folder_as_a_shell_completes_it(
+    tmp_path: Path, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    vault = tmp_path / "mine"
+    (vault / "AI").mkdir(parents=True)
+    for elsewhere in (tmp_path, tmp_path / "AI", "/AI"):
+        assert run(["init", str(vault), "--notes-folder", str(elsewhere)]) == 2
+        assert "is outside the vault" in capsys.readouterr().err
+    (vault / "link").symlink_to(vault / "AI")
+    assert run(["init", str(vault), "--notes-folder", "link"]) == 2
+    assert "link is a link" in capsys.readouterr().err
+    assert run(["init", str(vault), "--notes-folder", f"{vault / 'AI'}/"]) == 0
+    assert settings_of(find_places(str(vault), None)).notes.folder == "AI"
+    assert run(["--vault", str(vault), "stop"]) == 0
 
 
 def test_init_writes_the_folder_to_the_vaults_configuration_and_says_where_notes_go(
@@ -135,7 +205,7 @@ def test_init_writes_the_folder_to_the_vaults_configuration_and_says_where_notes
 
 
 @pytest.mark.parametrize(
-    "folder", ["..", "AI/../..", ".hidden", "a\\b", "AI//x", "C:", "AI/ x", "A" * 121]
+    "folder", ["..", "/AI", "AI/../..", ".hidden", "a\\b", "AI//x", "C:", "AI/ x", "A" * 121]
 )
 def test_a_folder_outside_of_the_vault_or_hidden_is_refused(tmp_path: Path, folder: str) -> None:
     file = tmp_path / "memvault.toml"

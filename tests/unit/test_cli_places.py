@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 from memvault import __version__
+from memvault.cli import main
 from memvault.cli.app import run
 from memvault.cli.bridge import run_bridge_command
 from memvault.cli.options import find_places, take_global_options
-from memvault.config.paths import user_config_file
+from memvault.config.paths import model_cache, user_config_file
 from memvault.config.settings import load_settings
 from memvault.model.errors import InvalidParams
 
@@ -223,3 +224,50 @@ def test_what_is_not_only_a_day_is_refused_with_its_form(
     assert run(["log", "--day", text]) == 2
     shown = " ".join(capsys.readouterr().err.replace("│", " ").split())
     assert f"YYYY-MM-DD, not '{text}'" in shown
+
+
+@pytest.mark.parametrize("variable", ["MEMVAULT_STATE", "MEMVAULT_CACHE"])
+def test_a_folder_that_depends_on_where_a_program_runs_is_refused(
+    home: Path, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    monkeypatch.setenv(variable, "state")
+    with pytest.raises(InvalidParams, match=f"{variable} names state; give the whole path"):
+        find_places(str(home), None)
+        model_cache()
+    monkeypatch.setenv(variable, "~/mine")
+    assert find_places(str(home), None).state.root.is_relative_to(home)
+    assert model_cache().is_relative_to(home)
+
+
+def test_a_program_without_standard_input_can_write_a_note(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", None)
+    assert run(["new", "Keel", "--vault", str(home)]) == 2
+    assert "The note has no text" in capsys.readouterr().err
+    assert run(["new", "Keel", "--text", "It is oak.", "--vault", str(home)]) == 0
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a disk that is full")
+def test_output_to_a_full_disk_is_no_internal_error(home: Path) -> None:
+    command = [sys.executable, "-m", "memvault.cli", "hooks", "status", f"--vault={home}"]
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr == (
+        "memvault: The disk is full, and the output was not written. Free some space and try "
+        "again.\n"
+    )
+
+
+def test_an_interrupt_while_modules_load_ends_without_a_traceback(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupted(_: list[str]) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("memvault.cli.app.run", interrupted)
+    monkeypatch.setattr("sys.argv", ["memvault", "status"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 130

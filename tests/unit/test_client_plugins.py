@@ -205,6 +205,20 @@ def test_a_hook_can_be_switched_off_and_on(home: Path, capsys: pytest.CaptureFix
     assert run(["hooks", "off", "NoSuchEvent"]) == 2
 
 
+def test_a_vault_that_never_was_is_a_mistake_and_one_that_is_away_is_none(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    vault = home / "Vault"
+    for command in (["hooks", "off"], ["hooks", "log"], ["stop"]):
+        assert run([*command, "--vault", str(vault)]) == 2
+        assert f"There is no vault at {vault}" in capsys.readouterr().err
+    assert not (home / "state").exists()
+    vault.mkdir()
+    assert run(["hooks", "off", "--vault", str(vault)]) == 0
+    vault.rmdir()
+    assert run(["hooks", "on", "--vault", str(vault)]) == run(["stop", "--vault", str(vault)]) == 0
+
+
 def test_no_text_of_the_plugin_carries_the_mark_that_installing_adds() -> None:
     folder = package_files("memvault.plugin")
     texts = [file.read_text("utf-8") for kind in KINDS for file in (folder / kind).iterdir()]

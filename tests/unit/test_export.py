@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import errno
 import json
 import os
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -9,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memvault.model.errors import InvalidParams, OutsideVault
+from memvault.model.errors import InvalidParams, OutsideVault, StorageError
 from memvault.vault.export import export_folder, export_json, restore_export
 from memvault.vault.files import Vault
 from memvault.vault.journal import Actor, Journal, JournalEntry
@@ -200,3 +202,25 @@ def test_a_journal_is_restored_only_into_a_vault_without_a_history(
     assert [each.name for each in journal.iterdir()] == ["2026-01.jsonl"]
     (tmp_path / "new").mkdir()
     assert planted["path"] in restore_export(file, Vault(tmp_path / "new")).written
+
+
+@pytest.mark.parametrize("export", [export_folder, export_json])
+def test_an_export_without_a_folder_that_cannot_be_read_is_refused(
+    root: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    export: Callable[[Vault, Path], int],
+) -> None:
+    """Root may read everything, so the folder is refused by the system's call."""
+    (root / "Letters").mkdir()
+    (root / "Letters" / "Ada.md").write_text("Dear Ada.\n", encoding="utf-8")
+    scandir = os.scandir
+
+    def refusing(folder: str | Path) -> object:
+        if Path(folder).name == "Letters":
+            raise PermissionError(errno.EACCES, "Permission denied", str(folder))
+        return scandir(folder)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    with pytest.raises(StorageError, match="Letters cannot be accessed"):
+        export(Vault(root), tmp_path / "copy.json")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -44,3 +47,19 @@ def test_an_id_counts_only_in_the_frontmatter() -> None:
 def test_three_dots_do_not_close_the_frontmatter_for_whose_words_they_are() -> None:
     found = {unit.text: unit.is_body for unit in units(b"---\na: 1\n...\nb: 2\n---\nText.\n")}
     assert found == {"a: 1": False, "b: 2": False, "Text.": True}
+
+
+def test_no_pattern_needs_a_python_that_repeats_groups_without_backtracking_correctly() -> None:
+    """Before 3.11.5, which Debian 12 lacks, such groups fail to match (python/cpython#106052).
+
+    ")*+," is of a class of characters, in the order of ASCII.
+    """
+    root = Path(__file__).parents[2]
+    broken = re.compile(r"(?<!\\)\)(?:[*+?]|\{\d*,?\d*\})\+(?!,)|\(\?>")
+    found = [
+        f"{file.relative_to(root)}: {match[0]}"
+        for folder in ("src", "indexer", "mcp_server")
+        for file in (root / folder).rglob("*.py")
+        for match in broken.finditer(file.read_text(encoding="utf-8"))
+    ]
+    assert found == []

@@ -802,7 +802,7 @@ def test_storage_errors_say_what_to_do(number: int, advice: str) -> None:
 def test_storage_errors_never_show_a_path_outside_the_vault(tmp_path: Path) -> None:
     vault = write(tmp_path, {"file.md": ""})
     with pytest.raises(StorageError) as refused:
-        create(vault, "file.md", "x", b"")
+        vault.create_at("file.md/x.md", b"")
     assert str(tmp_path) not in refused.value.message
 
 

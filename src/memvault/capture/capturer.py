@@ -140,7 +140,7 @@ class Capturer:
         note = new_note(session, items, files, self._curator.now(), folders)
         if note is None:
             return None
-        path, composed = note
+        path, composed = staging.vault.new_note_path(note[0]), note[1]
         for taken in takewhile(staging.exists, numbered_paths(path, first=2)):
             data = staging.read(taken)
             if _is_of(session, data):

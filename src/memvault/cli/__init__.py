@@ -16,6 +16,13 @@ _YOUNG = 50_000
 
 def main() -> None:
     """Run the command of this process, and exit with its code."""
+    try:
+        _run()
+    except KeyboardInterrupt:  # while modules are loaded
+        sys.exit(130)
+
+
+def _run() -> None:
     gc.set_threshold(_YOUNG, 20, 100)
     arguments = sys.argv[1:]
     if arguments[:1] == ["hook"] and not {"-h", "--help"} & set(arguments):

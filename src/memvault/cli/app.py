@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 import traceback
 from typing import Annotated, Any
@@ -90,6 +91,8 @@ def _reason(error: Exception) -> str:
     if isinstance(error, OSError) and error.filename is not None:
         place = f"{error.filename} cannot be read or written: {error.strerror}"
         return f"{place}. Correct its permissions, or move it elsewhere if it should not be there."
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+        return "The disk is full, and the output was not written. Free some space and try again."
     return f"internal error, {type(error).__name__}: {error}. --debug shows the traceback."
 
 

@@ -13,6 +13,7 @@ from memvault.cli.terminal import (
     console,
     engine_of,
     harmless,
+    open_in_browser,
     places_of,
     print_hint,
     print_json,
@@ -35,8 +36,7 @@ def open_page(context: typer.Context) -> None:
     """Open the page of the vault in your browser."""
     with engine_of(places_of(context), wait=False) as engine:
         page = f"http://{engine.address.netloc}/"
-    print_line(page)
-    typer.launch(page)
+    open_in_browser(page)
 
 
 def search(

@@ -7,12 +7,14 @@ by tabs.
 from __future__ import annotations
 
 import json
+import os
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import urlsplit
 
 import typer
 from rich.console import Console
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
 _POLL_SECONDS = 0.2
 _LINE_SECONDS = 5.0  # between two lines of progress in a pipe
 _SCAN_MUST_BEGIN_SECONDS = 30.0
+_LEAST_LAST_COLUMN = 20  # characters
 
 console = Console(highlight=False)
 # Without tabs and line breaks, and with those that set the direction of text.
@@ -53,10 +56,14 @@ NoteArgument = Annotated[
 
 
 def places_of(context: typer.Context, *, must_exist: bool = True) -> Places:
-    """The vault and state folder that the command line, environment or configuration name."""
+    """The vault and state folder that the command line, environment or configuration name.
+
+    Without ``must_exist``, a vault that memvault has state of may be gone; one that memvault never
+    saw is a mistake all the same.
+    """
     options = context.find_root().params
     places = find_places(options["vault"], options["config"])
-    if must_exist:
+    if must_exist or not places.state.root.is_dir():
         require_vault(places)
     return places
 
@@ -107,8 +114,18 @@ def _check_configuration(places: Places) -> None:
         settings_of(places)
     except InvalidParams as error:
         file = places.config_file
-        where = f". Correct it in {file}" if file.is_file() else ""
-        raise InvalidParams(f"{error.message}{where}, then try again.") from error
+        where = f" in {file}" if file.is_file() and _is_environment_valid() else ""
+        raise InvalidParams(f"{error.message}. Correct it{where}, then try again.") from error
+
+
+def _is_environment_valid() -> bool:
+    from memvault.config.settings import load_settings
+
+    try:
+        load_settings(None)
+    except InvalidParams:
+        return False
+    return True
 
 
 def tool_answer(
@@ -164,6 +181,30 @@ def print_hint(text: str) -> None:
         typer.echo(harmless(text), err=True)
 
 
+def open_in_browser(page: str) -> None:
+    """Print the address of a page and open it; say what to do where no browser may open.
+
+    Over ssh, a browser would open on the wrong computer, or a text browser in this terminal.
+    """
+    import webbrowser
+
+    print_line(page)
+    netloc = urlsplit(page).netloc
+    windows = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")  # editors forward pages by the last one
+    if "SSH_CONNECTION" in os.environ and not any(map(os.environ.get, windows)):
+        print_hint(
+            "This is a session over ssh. On the computer in front of you, run "
+            f"`ssh -N -L {netloc.rpartition(':')[2]}:{netloc} HOST`, with the HOST of this "
+            "session, and then open the address there."
+        )
+        return
+    try:
+        webbrowser.get()
+    except webbrowser.Error:
+        print_hint("If no browser opens, open this address in one on this computer.")
+    typer.launch(page)
+
+
 def print_text(text: str, *, indent: int = 0, style: str = "") -> None:
     """Print a paragraph: wrapped at words on a terminal, as one line elsewhere."""
     if console.is_terminal:
@@ -173,21 +214,39 @@ def print_text(text: str, *, indent: int = 0, style: str = "") -> None:
 
 
 def print_table(rows: Iterable[Sequence[str | Text]], styles: Sequence[str] = ()) -> None:
-    """Print rows: in columns on a terminal, the last one wrapped; tab-separated elsewhere."""
+    """Print rows: in columns on a terminal, the last one wrapped; tab-separated elsewhere.
+
+    On a terminal too narrow for the columns, each row is one line that the terminal wraps: a path
+    that is cut cannot be used.
+    """
     if not console.is_terminal:
         for row in rows:
             print_line("\t".join(str(cell) for cell in row))
         return
     table = Table.grid(padding=(0, 2))
     cells = [[_harmless_text(cell) for cell in row] for row in rows]
-    width = max(map(len, cells), default=0)
-    for column in range(width):
-        is_last = column == width - 1
-        style = styles[column] if column < len(styles) else ""
-        table.add_column(style=style, no_wrap=not is_last, overflow="fold")
+    count = max(map(len, cells), default=0)
+    all_styles = [*styles, *[""] * count]
+    widths = [
+        max(_width(row[column]) for row in cells if column < len(row)) + 2
+        for column in range(count - 1)
+    ]
+    if sum(widths) + _LEAST_LAST_COLUMN > console.width:
+        for row in cells:
+            for cell, style in zip(row, all_styles, strict=False):
+                cell.stylize(style)
+            console.print(Text("  ").join(row), soft_wrap=True)
+        return
+    for column in range(count):
+        is_last = column == count - 1
+        table.add_column(style=all_styles[column], no_wrap=not is_last, overflow="fold")
     for row in cells:
         table.add_row(*row)
     console.print(table)
+
+
+def _width(cell: Text) -> int:
+    return max(line.cell_len for line in cell.split(allow_blank=True))
 
 
 def print_lines_changed(lines: Sequence[dict[str, Any]], path: str | None = None) -> None:

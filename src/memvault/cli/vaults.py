@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import shutil
 import stat
@@ -103,20 +104,25 @@ def _choose_folder(places: Places, folder: str) -> None:
     """Have new notes written in this folder of the vault.
 
     Raises:
-        InvalidParams: it is not such a folder, or the configuration is invalid.
+        InvalidParams: it cannot be such a folder, or the configuration is invalid.
         StorageError: the configuration cannot be written.
     """
     from pydantic import ValidationError
 
     from mcp_server.engine.launcher import is_engine_running
     from memvault.config.settings import NotesSettings
+    from memvault.curation.operations.destination import checked_folder, path_in_vault
+    from memvault.vault.files import Vault
+    from memvault.vault.note_folders import NoteFolders
     from memvault.vault.write import storage_errors, write_whole
 
+    inside = path_in_vault(Vault(places.vault), str(expanded(Path(folder)))) if folder else ""
     try:
-        chosen = NotesSettings(folder=folder).folder
+        chosen = NotesSettings(folder=inside).folder
     except ValidationError as error:
         reason = reason_of(error.errors()[0]["msg"])
         raise InvalidParams(f"The folder of notes {folder!r} {reason}.") from error
+    checked_folder(Vault(places.vault, folders=NoteFolders(chosen)), chosen)
     if settings_of(places).notes.folder == chosen:
         return
     used, file = places.config_file, places.config or places.state.config_file
@@ -221,11 +227,12 @@ def new(
     from memvault.curation.operations.draft import Draft
 
     places = places_of(context)
-    if text is None and sys.stdin.isatty():
+    stdin = sys.stdin or io.StringIO()  # a program may start memvault without one
+    if text is None and stdin.isatty():
         console.print(
             "Write the text, then press Ctrl-D on an empty line (Windows: Ctrl-Z, Enter)."
         )
-    content = sys.stdin.read() if text is None else text
+    content = stdin.read() if text is None else text
     if not content.strip():
         raise InvalidParams("The note has no text; nothing was saved.")
     draft = Draft.checked(

@@ -10,6 +10,7 @@ import typer
 from memvault.cli.terminal import (
     AsJson,
     engine_of,
+    open_in_browser,
     places_of,
     print_json,
     print_line,
@@ -50,8 +51,7 @@ def clients(
         print_line("To allow them: memvault connect chatgpt")
         return
     if page is not None:
-        print_line(page)
-        typer.launch(page)
+        open_in_browser(page)
     rows = [
         (client["id"][:8], client["name"], client["host"], f"last seen {_at(client['last_seen'])}")
         for client in answer["clients"]

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from platformdirs import user_cache_path, user_config_path, user_state_path
 
-from memvault.model.errors import EngineUnavailable
+from memvault.model.errors import EngineUnavailable, InvalidParams
 
 DEFAULT_VAULT = Path("~/Documents/Memory-Vault")
 
@@ -27,12 +27,14 @@ class StateFolder:
         """The folder ``<base>/<vault name>-<hash of its real path>``.
 
         ``base`` defaults to ``MEMVAULT_STATE``, else to the system's folder for user state.
+
+        Raises:
+            InvalidParams: ``MEMVAULT_STATE`` is not absolute.
         """
         real = vault.expanduser().resolve()
         digest = hashlib.blake2b(str(real).encode(), digest_size=5).hexdigest()
         name = re.sub(r"[^A-Za-z0-9_-]+", "-", real.name).strip("-")[:40] or "vault"
-        configured = os.environ.get("MEMVAULT_STATE")
-        home = base or (Path(configured) if configured else user_state_path("memvault"))
+        home = base or _named_by("MEMVAULT_STATE") or user_state_path("memvault")
         return cls(home.expanduser() / f"{name}-{digest}")
 
     @property
@@ -104,8 +106,20 @@ class StateFolder:
 
 def model_cache() -> Path:
     """The folder of exported models, shared by all vaults of the user."""
-    configured = os.environ.get("MEMVAULT_CACHE")
-    return (Path(configured) if configured else user_cache_path("memvault")) / "models"
+    return (_named_by("MEMVAULT_CACHE") or user_cache_path("memvault")) / "models"
+
+
+def _named_by(variable: str) -> Path | None:
+    """The folder that this environment variable names, if any.
+
+    Raises:
+        InvalidParams: it is not absolute. An engine runs in another folder than its clients, and
+            so would look for its state elsewhere.
+    """
+    value = os.environ.get(variable)
+    if value and not Path(value).expanduser().is_absolute():
+        raise InvalidParams(f"{variable} names {value}; give the whole path of that folder.")
+    return Path(value).expanduser() if value else None
 
 
 def user_config_file() -> Path:

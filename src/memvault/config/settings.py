@@ -104,7 +104,7 @@ class NotesSettings(_Table):
     def _is_in_vault(cls, value: str) -> str:
         """Check that it is a path in the vault, without names that are hidden or not portable, and
         that it says nothing of its notes: they state their lifecycle and project themselves."""
-        path = value.strip().strip("/")
+        path = value.strip().rstrip("/")
         names = path.split("/")
         if path and not all(map(_FOLDER_NAME.fullmatch, names)):
             raise ValueError('must be a folder in the vault, such as "AI"')

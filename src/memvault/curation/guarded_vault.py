@@ -48,7 +48,7 @@ class GuardedVault(Vault):
         immunity: Immunity,
         moved: MovedPaths,
     ) -> None:
-        super().__init__(vault.root, vault.max_document_bytes)
+        super().__init__(vault.root, vault.max_document_bytes, vault.folders)
         self.had_notes = lambda: vault.had_notes()  # noqa: PLW0108 - it is set later
         self._provenances = provenances
         self._quarantine = quarantine

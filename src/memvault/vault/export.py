@@ -50,9 +50,19 @@ class RestoreReport:
 def files_of(vault: Vault) -> Iterator[str]:
     """The paths of all files of an export.
 
-    Notes and attachments come first, then the journal, then the full texts of faded notes."""
+    Notes and attachments come first, then the journal, then the full texts of faded notes.
+
+    Raises:
+        StorageError: a folder cannot be read; an export without it would look complete.
+    """
     rules = vault.ignore_rules
-    for folder, subfolders, names in os.walk(vault.root):
+
+    def refuse(error: OSError) -> None:
+        folder = vault.relative(Path(error.filename)) or ""
+        with storage_errors(vault.root.name if folder == "." else folder):
+            raise error
+
+    for folder, subfolders, names in os.walk(vault.root, onerror=refuse):
         relative_folder = Path(folder).relative_to(vault.root).as_posix()
         prefix = "" if relative_folder == "." else f"{relative_folder}/"
         subfolders[:] = sorted(
@@ -88,7 +98,8 @@ def export_folder(vault: Vault, target: Path, *, progress: Progress = lambda _: 
         for count, path in enumerate(files_of(vault), 1):
             file = target / path
             file.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy2(vault.root / path, file)
+            with storage_errors(path):
+                shutil.copy2(vault.root / path, file)
             progress(count)
         target.mkdir(parents=True, exist_ok=True)
         return count
@@ -167,7 +178,9 @@ def _write_json(vault: Vault, stream: TextIO, progress: Progress) -> int:
     stream.write(json.dumps(head)[:-1] + ', "files": [')
     count = 0
     for count, path in enumerate(files_of(vault), 1):
-        content = json.dumps(_encoded((vault.root / path).read_bytes()), ensure_ascii=False)
+        with storage_errors(path):
+            data = (vault.root / path).read_bytes()
+        content = json.dumps(_encoded(data), ensure_ascii=False)
         # A name that is not Unicode survives only as escapes.
         item = f'{{"path": {json.dumps(path)}, {content[1:]}'
         stream.write((",\n" if count > 1 else "\n") + item)

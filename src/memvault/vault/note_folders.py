@@ -43,6 +43,7 @@ class NoteFolders:
 
     def written(self) -> frozenset[str]:
         """The folders in which memvault writes, and those around them, in small letters."""
-        names = self.chosen.casefold().split("/") if self.chosen else []
-        around = {"/".join(names[:depth]) for depth in range(1, len(names) + 1)}
-        return frozenset({*FOLDER_LIFECYCLES, *around, *map(self.within, FOLDER_LIFECYCLES)})
+        names = self.chosen.split("/") if self.chosen else []
+        around = ["/".join(names[:depth]) for depth in range(1, len(names) + 1)]
+        written = [*FOLDER_LIFECYCLES, *around, *map(self.within, FOLDER_LIFECYCLES)]
+        return frozenset(map(str.casefold, written))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from memvault.model.errors import OutsideVault
 from memvault.vault.file_names import folded_name, safe_name
-from memvault.vault.ignore import IgnoreRules
+from memvault.vault.ignore import IgnoreRules, is_link_path
 from memvault.vault.note_folders import NoteFolders
 from memvault.vault.walk import is_unicode, printable
 from memvault.vault.write import storage_errors
@@ -74,7 +74,8 @@ class VaultPaths:
         Most systems ignore case. Characters that some system forbids are replaced.
 
         Raises:
-            OutsideVault: it is outside or hidden, or the ignore rules exclude it.
+            OutsideVault: it is outside or hidden, behind a link or a file, or the ignore rules
+                exclude it.
         """
         path = ""
         for name in folder.replace("\\", "/").strip("/").split("/") if folder.strip("/\\") else []:
@@ -83,10 +84,30 @@ class VaultPaths:
             exists = is_unicode(name) and mode_of(self.root / path / name) != 0
             spelled = name if exists else self._existing_spelling(path, safe_name(name))
             path = f"{path}/{spelled}" if path else spelled
+            if is_link_path(self.root / path):
+                raise self._unusable(
+                    folder, f"{path} is a link, and what links lead to is not read"
+                )
+            if mode_of(self.root / path) and not self.is_folder(path):
+                raise self._unusable(folder, f"{path} is a file, not a folder")
         self.file_path(path)
         if path and (reason := self.ignore_rules.why_excluded(f"{path}/note{NOTE_SUFFIX}")):
-            raise OutsideVault(f"A note there would not be read: {reason}. Name another folder.")
+            raise self._unusable(path, f"a note there would not be read, as {reason}")
         return path
+
+    def new_note_path(self, path: str) -> str:
+        """The path of a new note in the folder that `note_folder` gives. Raises OutsideVault."""
+        folder, _, name = path.rpartition("/")
+        return f"{self.note_folder(folder)}/{name}" if folder else name
+
+    def _unusable(self, folder: str, reason: str) -> OutsideVault:
+        chosen = self.folders.chosen
+        is_chosen = chosen and folded_name(f"{folder}/").startswith(folded_name(f"{chosen}/"))
+        how = " with `memvault init --notes-folder`" if is_chosen else ""
+        return OutsideVault(
+            f"{folder} cannot hold new notes: {reason}. Correct that, or choose another "
+            f"folder{how}."
+        )
 
     def _existing_spelling(self, folder: str, name: str) -> str:
         """An existing subfolder's name that differs only in case or Unicode form, else ``name``."""

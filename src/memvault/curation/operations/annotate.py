@@ -45,7 +45,7 @@ def stage_annotation(
     if target.note is None:
         folder = staging.vault.folders.of(lifecycle or Lifecycle.PERMANENT, None, day)
         name, data = _new_note(target, line, lifecycle)
-        return staging.create(f"{folder}/{name}.md", data)
+        return staging.create(staging.vault.new_note_path(f"{folder}/{name}.md"), data)
     path = target.note.path
     note = EditableText(path, staging.read(path))
     note.check_takes(line)

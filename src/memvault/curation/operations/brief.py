@@ -107,7 +107,7 @@ def stage_brief(staging: Staging, brief: Brief, now: datetime) -> str:
         **({"project": brief.project} if brief.project else {}),
         "created": iso_utc(now),
     }
-    path = f"{folder}/{safe_name(title)}.md"
+    path = staging.vault.new_note_path(f"{folder}/{safe_name(title)}.md")
     is_trashed = brief.then is Sources.TRASH
     listed = [
         source.path if is_trashed else wikilink(source.path, path) for source in brief.sources

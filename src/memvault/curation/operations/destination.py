@@ -58,7 +58,7 @@ def checked_folder(vault: Vault, folder: str) -> str:
     """A folder's path, as existing folders spell it.
 
     Raises:
-        InvalidParams: it is not valid on every system, or a file has this name.
+        InvalidParams: it is not valid on every system.
         OutsideVault: no note can be there.
     """
     checked = vault.note_folder(folder)
@@ -66,11 +66,6 @@ def checked_folder(vault: Vault, folder: str) -> str:
         raise InvalidParams(
             f"{folder!r} is not a valid folder on every system; {checked!r} would be"
         )
-    parts = checked.split("/")
-    above = ("/".join(parts[:end]) for end in range(1, len(parts) + 1) if checked)
-    for part in above:
-        if vault.stat(part) is not None:
-            raise InvalidParams(f"{part} is a file, not a folder")
     return checked
 
 

@@ -274,7 +274,7 @@ def _place(staging: Staging, key: str, path: str | None) -> str:
     """The note to edit."""
     if path is not None and staging.exists(path) and _line_of(path, staging.read(path), key):
         return path
-    return staging.vault.folders.within(PREFERENCES_NOTE)
+    return staging.vault.new_note_path(staging.vault.folders.within(PREFERENCES_NOTE))
 
 
 def _line_of(path: str, data: bytes, key: str) -> Preference | None:

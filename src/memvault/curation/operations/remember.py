@@ -187,7 +187,7 @@ def _folder_of(
 
     For example, ``aurora-west`` means an existing ``Aurora West``.
     """
-    folder = vault.folders.of(lifecycle, project, day_of(now))
+    folder = vault.note_folder(vault.folders.of(lifecycle, project, day_of(now)))
     if not project:
         return folder, None
     project_folder = _project_folder(vault, safe_name(project))
@@ -202,7 +202,7 @@ def _folder_of(
 def _project_folder(vault: Vault, name: str) -> tuple[str, str] | None:
     """The folder of projects, and in it that of the project with this name or a similar spelling,
     as each is written."""
-    around = vault.root / vault.folders.chosen
+    around = vault.root / vault.note_folder(vault.folders.chosen)
     if not around.is_dir():
         return None
     with storage_errors("projects"):

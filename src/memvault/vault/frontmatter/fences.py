@@ -10,7 +10,7 @@ from typing import AnyStr, overload
 
 _CLOSING = r"---[ \t]*(?:\r\n|\n|\r|\Z)"
 _FENCED = (
-    rf"---[ \t]*(?P<newline>\r\n|\n|\r)(?P<header>(?:(?!{_CLOSING})[^\r\n]*[\r\n])*+){_CLOSING}"
+    rf"---[ \t]*(?P<newline>\r\n|\n|\r)(?P<header>(?:(?!{_CLOSING})[^\r\n]*[\r\n])*){_CLOSING}"
 )
 _TEXT = re.compile("\ufeff?" + _FENCED)
 _BYTES = re.compile(b"(?:\xef\xbb\xbf)?" + _FENCED.encode())
