@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.graph import EdgeOrigin, GraphEdge, GraphNode, NoteGraph
-from memvault.stores.graph import GraphStore, neo4j
+from memvault.stores.graph import GraphStore, ladybug, neo4j
 from memvault.stores.graph.ladybug import LadybugGraphStore
 from tests.threads import read_amid_writes
 
@@ -158,6 +158,19 @@ def test_it_is_there_after_reopening_and_closing_twice_is_allowed(
     again = open_graph(tmp_path)
     assert list(again.all_edges()) == [edge("a", "x")]
     again.close()
+
+
+def test_any_number_of_small_changes_leaves_memory_for_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ladybug, "BUFFER_POOL_BYTES", 32 * 1024 * 1024)
+    graph = LadybugGraphStore(tmp_path / "graph")
+    for day in range(1_000):
+        graph.replace([states("a", "x", "y", entities=("x", "y"))])
+        if day % 10 == 0:
+            assert len(graph.neighbours(["x"])) == 1
+    assert graph.counts() == (3, 2)
+    graph.close()
 
 
 NOTES, THINGS = "abcd", "xyz"

@@ -32,6 +32,10 @@ logger = logging.getLogger(__name__)
 BUFFER_POOL_BYTES = 128 * 1024 * 1024
 MAX_DATABASE_BYTES = 1 << 34  # address space; some systems refuse the default of 8 TB
 THREADS = 2
+# Each transaction, however small, takes some 50 kB of the pool, which only a checkpoint frees. The
+# engine makes one by itself after 16 MB of log, which small transactions reach too late.
+CHECKPOINT_CHANGES = 500
+RETRY_CHANGES = 50  # after a checkpoint that failed
 BULK_ROWS = 5_000  # from here on, COPY from a file is faster
 MAX_SINGLE_LOOKUPS = 16  # up to here, looking up nodes one by one through the index is faster
 _BYTES_PER_ROW = 1_024
@@ -59,6 +63,7 @@ class LadybugGraphStore(CypherGraphStore):
         self._path = path
         self.calls = CallRecorder()
         self._write_lock = threading.Lock()
+        self._changes_until_checkpoint = CHECKPOINT_CHANGES
         self._pool = ConnectionPool(lambda: ladybug.Connection(self._database))
         path.parent.mkdir(parents=True, exist_ok=True)
         faults.ensure_space(path.parent, 0)
@@ -138,6 +143,20 @@ class LadybugGraphStore(CypherGraphStore):
                 with suppress(RuntimeError):  # the error has ended the transaction already
                     self._writer.execute("ROLLBACK")
                 raise
+            finally:
+                self._checkpoint_if_due()
+
+    def _checkpoint_if_due(self) -> None:
+        """After many changes, free their memory. Queries wait meanwhile: some 0.1 s."""
+        self._changes_until_checkpoint -= 1
+        if self._changes_until_checkpoint > 0:
+            return
+        try:
+            self._writer.execute("CHECKPOINT")
+            self._changes_until_checkpoint = CHECKPOINT_CHANGES
+        except RuntimeError as error:  # a long query runs, or the disk is full
+            self._changes_until_checkpoint = RETRY_CHANGES
+            logger.warning("The graph's memory is freed later: %s", error)
 
     def _read(self, query: str, **values: Any) -> list[Any]:
         with self.calls.timed(), self._faults(), self._pool.borrowed() as connection:
