@@ -121,7 +121,7 @@ def _words(token: Token, around: tuple[str, ...]) -> _Words:
 def _mark(tokens: Sequence[Token], differ: Collection[int]) -> None:
     """Mark the words with these numbers.
 
-    White space and the signs of a highlight are never marked, so that tags nest.
+    White space and the marks of a highlight are never marked, so that tags nest.
     """
     at = 0
     for token, around in _leaves(tokens):

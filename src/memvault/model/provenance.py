@@ -241,7 +241,7 @@ def own_lines(data: bytes, provenance: Provenance) -> bytes:
 def written_form(text: str) -> str:
     """A sentence without what a formatter may change.
 
-    That is letter case, spaces, and the marks of lists, quotes, headings and emphasis. Signs,
+    That is letter case, spaces, and the marks of lists, quotes, headings and emphasis. Symbols,
     punctuation and targets of links stay."""
     if not text.isascii():
         text = normalized(text)

@@ -84,7 +84,7 @@ _DAY_BEFORE = re.compile(r"(?<!\w)\d{1,2}(?:st|nd|rd|th|er|\.)?(?: of| de)? \Z")
 _DAY_CHARS = 12  # more characters than a day has before its month
 _DAY_AFTER = re.compile(r" \d{1,2}(?:(?:st|nd|rd|th)\b|(?=[,.;:)]|\Z| \d{4}\b))")
 _WITH_YEAR = re.compile(r"\.? \d{4}\Z")
-# Addresses; each begins where a run of their signs does, so that long runs take linear time.
+# Addresses; each begins where a run of their characters does, so that long runs take linear time.
 _URL = re.compile(
     r"\b(?:https?://|www\.)\S+|(?<![^\s@])[^\s@]+@[^\s@]+\.\w+|(?<![\w.+-])[\w.+-]+://\S+"
 )

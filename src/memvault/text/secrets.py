@@ -131,8 +131,8 @@ _ASSIGNED = re.compile(
     r"ist jetzt|ist|lautet|ahora es|es|est maintenant|est|era|è ora|è adesso|è|é agora|é|is nu|это)\s+)"
     rf"(?P<value>{_QUOTED}|[^\n])"  # quoted, or its first character
 )
-# Chinese and Japanese have no spaces to tell a word from a value: it is quoted, or has a digit or a
-# sign.
+# Chinese and Japanese have no spaces to tell a word from a value: it is quoted, or has a digit or
+# a symbol.
 _ASSIGNED_UNSPACED = re.compile(
     r"(?P<name>密码|密碼|口令|パスワード|暗証番号)[^\n。、，：:=!-~]{0,8}?\s?(?:[:：=是为為は]|設定|设置为)\s?[「『“]?"
     r"(?P<value>(?<=[「『“])[^「『“」』”\n]+(?=[」』”](?!から|里|中))|(?=[!-~]*[!-@\[-`{-~])[!-~]{4,})"

@@ -78,7 +78,7 @@ class SentenceUnit(NamedTuple):
 
     @property
     def mark(self) -> str:
-        """The mark of a list item, or what reads as one: a sign, or the day in "5. März"."""
+        """The mark of a list item, or what reads as one: a symbol, or the day in "5. März"."""
         match = _MARK.match(self.text)
         return match[1].replace("*", "-") if match else ""
 

@@ -58,7 +58,7 @@ _HIRAGANA = re.compile("[\u3041-\u309f]+")  # in Japanese mostly function words 
 # Accents, and the signs of India's scripts that join or change letters: the engine would split
 # words at them.
 _INDIAN = map(chr, range(0x900, 0xE00))
-_JOINING = "".join(sign for sign in _INDIAN if unicodedata.combining(sign) in (7, 9))
+_JOINING = "".join(char for char in _INDIAN if unicodedata.combining(char) in (7, 9))
 _ACCENTS = re.compile(f"[\u0300-\u036f{_JOINING}]")
 
 
@@ -213,10 +213,10 @@ def _spaced(text: str, *, pairs: bool) -> str:
     """Separate the characters of scripts without spaces, and add pairs of neighbours."""
 
     def apart(run: re.Match[str]) -> str:
-        signs = run.group()
-        words = [*signs]
+        characters = run.group()
+        words = [*characters]
         if pairs:
-            words += [first + second for first, second in pairwise(signs)]
+            words += [first + second for first, second in pairwise(characters)]
         return f" {' '.join(words)} "
 
     return _UNSPACED.sub(apart, text)
