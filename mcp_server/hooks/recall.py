@@ -286,9 +286,10 @@ class HookRecall:
         quotations: list[Quotation] = []
         for hit, excerpt, limit in zip(hits, excerpts, limits, strict=True):
             if is_captured(hit.memory) and not gated:
-                of_memory = self.sessions.best_of(query, hit, headings)
-                if of_memory and of_memory[0].key in given:
+                best = self.sessions.best_of(query, hit, headings)
+                if best is None or best.key in given:
                     continue  # the session's next best line alone would be no answer
+                of_memory = [best]
             else:
                 is_pointer = limit == _POINTER_BYTES
                 of_memory = of_excerpt(hit.memory, excerpt, limit, is_pointer=is_pointer)

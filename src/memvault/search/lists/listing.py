@@ -94,28 +94,28 @@ class Listing:
     def matching(
         self, question: str, time: QuestionTime | None, limit: int, scope: Scope
     ) -> tuple[list[Hit], str | None]:
-        """Notes that have what the question says of tasks or properties, and a notice of how many.
+        """Notes with the tasks or properties that the question names, and a notice of their number.
 
         Their relevance is 1. Text may answer such a question better, so they are not all results.
-        A notice without notes says that nothing is overdue.
+        Without notes, the notice says that nothing is overdue.
 
         Raises:
             StoreUnavailable: the vector store does not answer.
         """
         notice, hits = None, list[Hit]()
-        is_to_do = asks_for_tasks(question)
-        if is_to_do:
+        wants_tasks = asks_for_tasks(question)
+        if wants_tasks:
             hits = self._notes_with_tasks_about(question, time, limit, scope)
-        if not is_to_do or asks_for_overdue(question):
+        if not wants_tasks or asks_for_overdue(question):
             with_properties, notice = self._notes_with_properties(question, time, limit, scope)
             listed_ids = {hit.memory.id for hit in hits}
             hits += [hit for hit in with_properties if hit.memory.id not in listed_ids]
-        if not hits and asks_for_overdue(question) and self._asks_for_any(question, time):
+        if not hits and asks_for_overdue(question) and self._names_no_subject(question, time):
             day = self._today() if time is None else time.last_day
             return [], f"No open task and no property names a due day before {day.isoformat()}."
-        if not hits and time is None and not is_to_do:
+        if not hits and time is None and not wants_tasks:
             hits = self._latest_values(question, scope)[:limit]
-        if not hits and time is not None and not is_to_do:
+        if not hits and time is not None and not wants_tasks:
             hits = self._hits_of(question, self._notes_of_time_named(question, time, scope)[:limit])
         for hit in hits:
             hit.relevance = 1.0
@@ -124,7 +124,7 @@ class Listing:
     def _notes_with_properties(
         self, question: str, time: QuestionTime | None, limit: int, scope: Scope
     ) -> tuple[list[Hit], str | None]:
-        """Notes whose properties answer, and a notice of how many."""
+        """Notes whose properties answer, and a notice of their number."""
         catalogue = self._indexed.catalogue
         property_question = PropertyQuestion.read(question, time, catalogue, self._today())
         if property_question is None:
@@ -192,7 +192,7 @@ class Listing:
         memories = (memory for memory, tasks in with_tasks if is_about(memory, tasks))
         return self._task_hits(question, islice(memories, limit))
 
-    def _asks_for_any(self, question: str, time: QuestionTime | None) -> bool:
+    def _names_no_subject(self, question: str, time: QuestionTime | None) -> bool:
         """Whether a question for what is overdue names no subject."""
         rest = without_overdue(time.rest if time is not None else question)
         return not words_beyond_plans(rest, question)
@@ -225,8 +225,8 @@ class Listing:
         their titles say only that they are of that year ("Invoice 7 of 2026").
         """
         catalogue = self._indexed.catalogue
-        is_to_do = asks_for_tasks(question) and not time.past
-        with_tasks = self._with_open_tasks(scope) if is_to_do else []
+        wants_tasks = asks_for_tasks(question) and not time.past
+        with_tasks = self._with_open_tasks(scope) if wants_tasks else []
         memories_with_tasks = [memory for memory, _ in with_tasks]
         ids_with_tasks = {memory.id for memory in memories_with_tasks}
         first_ids = {
