@@ -135,7 +135,7 @@ def _targets(program: str, arguments: list[str]) -> list[str]:
                 break
             places.append(word)
         selects = any(word in _SELECTS for word in arguments)
-        # A search for some names spares the other notes, but no part of the history is spare.
+        # A search for some names spares the other notes; of the history, nothing may be deleted.
         return [place for place in places if OWN_FOLDER in place or not selects]
     if program == "git" and "clean" in operands:
         return _cleaned(arguments)

@@ -39,18 +39,18 @@ class SessionQuotations:
     def __init__(self, container: Container) -> None:
         self._container = container
 
-    def recent(self, folder: str, project: str | None, current: str) -> list[Quotation]:
+    def recent(self, folder: str, project: str | None, current_id: str) -> list[Quotation]:
         """Decisions and open questions of the last sessions in this folder or project, the latest
         first, and the last session's requests.
 
         Args:
-            current: the note id of the session that starts; it is left out.
+            current_id: the note id of the session that starts; it is left out.
         """
         sessions = [
             memory
             for memory in self._container.live.catalogue.all()
             if memory.type == "session"
-            and memory.id != current
+            and memory.id != current_id
             and (
                 memory.metadata.get("folder") == folder
                 or (project is not None and memory.project == project)
@@ -143,8 +143,8 @@ def _best_line(
 
 
 def _with_corrections(lines: Sequence[tuple[int, str]], number: int) -> tuple[int, int, str]:
-    """The first and last number and the text of a line of a section with the lines behind it that
-    correct it ("Actually, make that Sunday."), and with the line that it corrects itself."""
+    """The first and last line number, and the text, of a line with the lines after it that correct
+    it ("Actually, make that Sunday.") and those before it that it corrects."""
     numbers = [of_line for of_line, _ in lines]
     first = last = numbers.index(number)
     while first > 0 and _CORRECTS.match(lines[first][1]):

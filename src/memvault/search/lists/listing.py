@@ -151,7 +151,7 @@ class Listing:
         having = {
             memory.id: memory
             for key in keys
-            for memory in catalogue.at(catalogue.paths_with_property(key))
+            for memory in catalogue.by_paths(catalogue.paths_with_property(key))
             if says_its_day(memory) and memory.day <= today and shown_value(memory.properties[key])
         }
         if len(having) < MIN_DAYS:
@@ -213,7 +213,7 @@ class Listing:
             and all(start in names_of(memory).casefold() for start in starts)
             and terms <= terms_of(names_of(memory))
         ]
-        return time.all_of_this_time(named, _no_days) if named and terms else []
+        return time.all_of_this_time(named, lambda _: ()) if named and terms else []
 
     def _notes_of_time(
         self, question: str, time: QuestionTime, limit: int, scope: Scope
@@ -267,12 +267,13 @@ class Listing:
         if kind is None and asks_for_all(question):
             group = type_asked_for(question, catalogue.groups)
             paths = catalogue.paths_in_group(group) if group else frozenset[str]()
-        return _by_importance(memory for memory in catalogue.at(paths) if in_scope(memory, scope))
+        memories = catalogue.by_paths(paths)
+        return _by_importance(memory for memory in memories if in_scope(memory, scope))
 
     def _of_type_and_time(self, kind: str, time: QuestionTime, scope: Scope) -> list[Memory]:
         """All notes of a type that are of a time or name a day of it."""
         catalogue = self._indexed.catalogue
-        of_type = catalogue.at(catalogue.paths_of_type(kind))
+        of_type = catalogue.by_paths(catalogue.paths_of_type(kind))
         of_scope = (memory for memory in of_type if in_scope(memory, scope))
         return time.all_of_this_time(of_scope, catalogue.days_named)
 
@@ -302,10 +303,6 @@ def _first_due_day(memory: Memory, tasks: Iterable[str]) -> date:
 
 def _has_open_task(memory: Memory, passage: Chunk) -> bool:
     return OPEN_TASK in passage.context
-
-
-def _no_days(path: str) -> Sequence[date]:
-    return ()
 
 
 def _property_notice(count: int, shown_count: int, compared_key: str | None) -> str:
