@@ -339,7 +339,7 @@ class HookRecall:
         if (distilled := self._container.dreaming.distilled.of(memory)) is not None:
             note = parse_note(memory.path, self._container.guarded.read(memory.path))
             sentences = note.sentences
-            chosen = [sentences[at] for at in distilled.sentences if at < len(sentences)]
+            chosen = [sentences[index] for index in distilled.sentences if index < len(sentences)]
             if chosen and all(_is_own(memory, sentence) for sentence in chosen):
                 texts = [sentence.text for sentence in chosen]
                 return [Quotation(memory, " ".join([f"{memory.title}:", *texts]))]

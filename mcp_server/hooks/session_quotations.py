@@ -58,8 +58,8 @@ class SessionQuotations:
         ]
         sessions.sort(key=lambda memory: memory.created_at, reverse=True)
         quotations: list[Quotation] = []
-        for place, memory in enumerate(sessions[:RECENT_SESSIONS]):
-            quotations += self._quoted(memory, _LATEST_LINES if place == 0 else _LASTING_LINES)
+        for index, memory in enumerate(sessions[:RECENT_SESSIONS]):
+            quotations += self._quoted(memory, _LATEST_LINES if index == 0 else _LASTING_LINES)
         return distinct(quotations)[:MAX_COMPARED]
 
     def of_note(self, path: str | None) -> list[Quotation]:

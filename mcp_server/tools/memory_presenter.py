@@ -72,12 +72,12 @@ class MemoryPresenter:
         if gated:  # embedded text may be others' words
             return nodes
         is_in_project = allowed_in(without_filters(scope), container.live.catalogue.by_path)
-        for at, (hit, excerpt) in enumerate(zip(hits, excerpts, strict=True)):
+        for index, (hit, excerpt) in enumerate(zip(hits, excerpts, strict=True)):
             if hit.withheld:
                 continue
             embeds = self._embeds.of(hit.memory, excerpt.text, excerpt.lines, is_in_project)
             if embedded := [EmbeddedShape.of(embed) for embed in embeds]:
-                nodes[at] = nodes[at].model_copy(update={"embedded": embedded})
+                nodes[index] = nodes[index].model_copy(update={"embedded": embedded})
         return nodes
 
     def insights(

@@ -58,15 +58,15 @@ def without_invisible(text: str) -> str:
     """The text without invisible characters, except those that scripts and emoji need."""
     if text.isascii() or _MAY_BE_INVISIBLE.search(text) is None:
         return text
-    return _INVISIBLE.sub(lambda run: "".join(text[at] for at in _kept(run)), text)
+    return _INVISIBLE.sub(lambda run: "".join(text[index] for index in _kept(run)), text)
 
 
 def as_written(text: str, visible: str) -> str | None:
     """The first part of the text that people see as ``visible``, with its invisible characters;
     None if there is none."""
     wanted = without_invisible(visible)
-    at = without_invisible(text).find(wanted)
-    if at < 0 or not wanted:
+    index = without_invisible(text).find(wanted)
+    if index < 0 or not wanted:
         return None
     kept: list[int] = []  # the indexes in the text of the visible characters
     end = 0
@@ -74,7 +74,7 @@ def as_written(text: str, visible: str) -> str | None:
         kept += (*range(end, run.start()), *_kept(run))
         end = run.end()
     kept += range(end, len(text))
-    return text[kept[at] : kept[at + len(wanted) - 1] + 1]
+    return text[kept[index] : kept[index + len(wanted) - 1] + 1]
 
 
 def _kept(run: re.Match[str]) -> list[int]:

@@ -169,8 +169,8 @@ class MentionText:
 
     def _starts_sentence(self, first: int) -> bool:
         """Whether the word starts a sentence, ignoring quotes and bullets."""
-        for place in range(first - 1, -1, -1):
-            start, end = self._places[place]
+        for index in range(first - 1, -1, -1):
+            start, end = self._places[index]
             word = self._text[start:end]
             if word not in _QUOTES:
                 return word in _SENTENCE_ENDS

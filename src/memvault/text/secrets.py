@@ -281,5 +281,5 @@ def _entropy(token: str) -> float:
 
 def _luhn(digits: str) -> bool:
     """Whether the last digit is the check digit of ISO/IEC 7812."""
-    doubled = (int(d) * 2 if place % 2 else int(d) for place, d in enumerate(reversed(digits)))
+    doubled = (int(d) * 2 if index % 2 else int(d) for index, d in enumerate(reversed(digits)))
     return sum(d - 9 if d > 9 else d for d in doubled) % 10 == 0

@@ -138,7 +138,7 @@ class Nrem(Phase):
             cohesion = float(centre @ centre)  # mean cosine of all pairs, self-pairs included
             if cohesion >= CLUSTER_COSINE and not self._summed_up(rows.ids):
                 nearest = np.argsort(-(rows.matrix @ centre))[: CLUSTER_SIZES[1]]
-                scored.append((cohesion, [rows.ids[place] for place in nearest.tolist()]))
+                scored.append((cohesion, [rows.ids[index] for index in nearest.tolist()]))
         for _, ids in sorted(scored, key=lambda cluster: (-cluster[0], cluster[1])):
             self.go_on()
             memories = [memory for key in ids if (memory := self.memory_of(key)) is not None]

@@ -225,7 +225,7 @@ def _words(text: str, spans: Sequence[tuple[int, int, str]]) -> Sequence[Word]:
     name_end, is_first = -1, True
     languages, is_foreign = languages_of(text)
     language = languages[0] if is_foreign else "english"
-    for place, match in enumerate(TOKEN.finditer(text)):
+    for index, match in enumerate(TOKEN.finditer(text)):
         word, start = match[0], match.start()
         if start < name_end:
             continue
@@ -235,13 +235,13 @@ def _words(text: str, spans: Sequence[tuple[int, int, str]]) -> Sequence[Word]:
             continue
         if start in name_at:
             name_end, key = name_at[start]
-            words.append(Word("name", key, text[start:name_end], place, clause, start))
+            words.append(Word("name", key, text[start:name_end], index, clause, start))
         elif start in periods:
-            words.append(Word("period", word.lower(), word, place, clause, start))
+            words.append(Word("period", word.lower(), word, index, clause, start))
         elif language == "english" or not is_function_word(word.lower(), language):
             token = _without_separators(word) if _GROUPED.match(text, start) else word
             for kind, key in _read(token, languages, is_first=is_first):
-                words.append(Word(kind, key, word, place, clause, start))
+                words.append(Word(kind, key, word, index, clause, start))
         is_first = False
     return words
 

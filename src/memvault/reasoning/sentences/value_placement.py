@@ -145,11 +145,11 @@ def accompanies_opposite(
     word_place, opposite_place = tokens.index(word), tokens.index(opposite)
     stems = {key for key in statement.stems() if key != canonical_stem(word)}
     score = 0.0
-    for place, token in enumerate(tokens):
+    for index, token in enumerate(tokens):
         if canonical_stem(token) not in stems or token in (word, opposite):
             continue
-        to_word = _distance(tokens, place, word_place)
-        to_opposite = _distance(tokens, place, opposite_place)
+        to_word = _distance(tokens, index, word_place)
+        to_opposite = _distance(tokens, index, opposite_place)
         score += 1.0 / max(1, to_opposite) - 1.0 / max(1, to_word)
     return score > _NEARER
 
