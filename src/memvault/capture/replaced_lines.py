@@ -17,12 +17,10 @@ from memvault.vault.session_lines import without_speaker
 # whose lines are replaced.
 _REPLACING = (*DECIDED, "Facts stated by the person")
 _REPLACED = (*_REPLACING, "Open questions")
-# The cosine from which a newer sentence is about the matter of an older one: if it names what it
-# replaces there, if it decides, and for others, as people say much alike about one matter that
-# all holds.
-NAMED_MATTER = 0.4
-DECIDED_MATTER = 0.55
-SAME_MATTER = 0.7
+# The least cosine at which a newer line is about the same matter as an older one, and replaces it.
+NAMED_MATTER = 0.4  # if it names what it replaces there
+DECIDED_MATTER = 0.55  # if it is a decision or preference
+SAME_MATTER = 0.7  # else; similar lines about one matter are often all true
 
 Embed = Callable[[Iterable[str]], Mapping[str, Vector]]
 
