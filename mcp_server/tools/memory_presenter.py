@@ -22,7 +22,7 @@ from memvault.model.errors import GraphQueryError, MemvaultError, StoreUnavailab
 from memvault.model.graph import GraphEdge
 from memvault.model.memory import Memory, UTLState
 from memvault.model.search import Aspect, Hit, Insights, Scope, SearchResult, VerbosityLevel
-from memvault.reasoning.insights import EVERY_ASPECT, NEAR, insights
+from memvault.reasoning.insights import EVERY_ASPECT, MAX_NEIGHBOURS, insights
 from memvault.reasoning.lead_sentences import LeadSentences
 from memvault.search.embeds import Embeds
 from memvault.search.scope import allowed_in, without_filters
@@ -84,7 +84,7 @@ class MemoryPresenter:
         self,
         ids: Sequence[str],
         aspects: Collection[Aspect] = EVERY_ASPECT,
-        near: int = NEAR,
+        near: int = MAX_NEIGHBOURS,
         *,
         scope: Scope | None = None,
     ) -> Insights:

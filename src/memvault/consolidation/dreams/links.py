@@ -21,7 +21,7 @@ from memvault.model.graph import EdgeOrigin, GraphEdge
 from memvault.stores.graph_view import GraphView
 
 NAMED = frozenset((EdgeOrigin.MENTION, EdgeOrigin.ENTITY))
-NEAREST = 10  # most similar notes with which each note is compared
+MAX_NEAREST = 10  # most similar notes with which each note is compared
 AT_ONCE = 64  # notes whose nearest are found in one step: 20 ms in a vault of 10,000
 EDGES_AT_ONCE = 500
 NAME_WEIGHT = 2.5  # weight of a link probability, added to Adamic-Adar
@@ -139,7 +139,7 @@ def missing_links(
     row_of = {key: index for index, key in enumerate(rows.ids)}
     cosines = {
         _pair(first, second): cosine
-        for first, second, cosine in nearest_notes(rows, NEAREST, go_on)
+        for first, second, cosine in nearest_notes(rows, MAX_NEAREST, go_on)
     }
     for first, second in linked.naming:
         if first not in row_of or second not in row_of:
