@@ -38,10 +38,10 @@ from memvault.text.units import units_of
 from memvault.vault.frontmatter.properties import UNDERSTOOD
 from memvault.vault.links import link_key
 
-BATCH = 128  # notes written and committed together, at most
-AHEAD = 2  # batches embedded while one is written: one prepares its texts while the encoder runs
-EARLY = 16  # notes embedded at a time while others are still read
-_OF_THE_FILE = re.compile("creat|updat|modif|edit|chang|verif|publish|import|sync", re.IGNORECASE)
+MAX_BATCH = 128  # notes written and committed together
+BATCHES_AHEAD = 2  # embedded while one is written: one prepares texts while the encoder runs
+NOTES_AHEAD = 16  # embedded at a time while others are still read
+_FILE_DATE_KEY = re.compile("creat|updat|modif|edit|chang|verif|publish|import|sync", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,19 +70,19 @@ class EmbeddingAhead:
     It stops at notes whose vectors are cached.
     """
 
-    def __init__(self, embedder: Embedder, ahead: Executor) -> None:
+    def __init__(self, embedder: Embedder, executor: Executor) -> None:
         self._embedder = embedder
-        self._ahead = ahead
+        self._executor = executor
         self._texts: dict[str, NoteText] = {}
         self._waiting: list[NoteReading] = []
         self._running: Future[bool] | None = None
 
     def add(self, reading: NoteReading) -> None:
-        if len(self._waiting) < EARLY:
+        if len(self._waiting) < NOTES_AHEAD:
             self._waiting.append(reading)
         elif self._running is None or (self._running.done() and self._running.result()):
             batch, self._waiting = self._waiting, [reading]
-            self._running = self._ahead.submit(copy_context().run, self._embed, batch)
+            self._running = self._executor.submit(copy_context().run, self._embed, batch)
 
     def _embed(self, readings: Sequence[NoteReading]) -> bool:
         """Embed these notes; returns whether any text was not cached."""
@@ -97,7 +97,7 @@ class EmbeddingAhead:
         return self._embedder.reads.misses > before
 
     def take_texts(self, readings: Sequence[NoteReading]) -> dict[str, NoteText]:
-        """The texts of those notes that were embedded early, by path."""
+        """The texts of those of the notes that were embedded ahead, by path."""
         if self._running is not None:
             self._running.result()
         texts = {}
@@ -130,25 +130,25 @@ class BatchWriter:
         self._lock = lock
 
     def prepared(
-        self, pending: ChangeSet, ahead: Executor, early: EmbeddingAhead
+        self, changes: ChangeSet, executor: Executor, ahead: EmbeddingAhead
     ) -> Iterator[Batch]:
         """The batches, ready to be written; the next ones are embedded meanwhile."""
         waiting: deque[Future[Batch]] = deque()
-        for readings in pending.batches(BATCH):
-            linked = self._linked(readings, pending)
-            work = partial(self._prepared, readings, *linked, pending.names, early=early)
-            waiting.append(ahead.submit(copy_context().run, work))
-            if len(waiting) > AHEAD:
+        for readings in changes.batches(MAX_BATCH):
+            linked = self._linked(readings, changes)
+            work = partial(self._prepared, readings, *linked, changes.names, ahead=ahead)
+            waiting.append(executor.submit(copy_context().run, work))
+            if len(waiting) > BATCHES_AHEAD:
                 yield waiting.popleft().result()
         for batch in waiting:
             yield batch.result()
 
     def _linked(
-        self, readings: Sequence[NoteReading], pending: ChangeSet
+        self, readings: Sequence[NoteReading], changes: ChangeSet
     ) -> tuple[list[tuple[ParsedNote, Memory]], tuple[NoteGraph, ...], int]:
         """The notes with their memories, their edges, and the version of the names in the edges."""
         with self._lock.after_others():
-            notes = [(reading.note, pending.memories[reading.note.path]) for reading in readings]
+            notes = [(reading.note, changes.memories[reading.note.path]) for reading in readings]
             return notes, self._graphs.graphs_of(notes), self._graphs.version
 
     def _prepared(
@@ -159,9 +159,9 @@ class BatchWriter:
         version: int,
         names: Mapping[str, tuple[Name, ...]],
         *,
-        early: EmbeddingAhead,
+        ahead: EmbeddingAhead,
     ) -> Batch:
-        texts = early.take_texts(readings)
+        texts = ahead.take_texts(readings)
         unread_notes = [
             (unread.note, unread.data) for unread in readings if unread.note.path not in texts
         ]
@@ -252,14 +252,14 @@ def _days_of(note: ParsedNote, memory: Memory) -> tuple[date, ...]:
     lines = [
         f"{key}: {value}"
         for key, value in note.frontmatter.items()
-        if not (key in UNDERSTOOD or _OF_THE_FILE.search(key) or is_version(key))
+        if not (key in UNDERSTOOD or _FILE_DATE_KEY.search(key) or is_version(key))
     ]
     lines += [heading.text for heading in note.headings]
-    lines += [block.text for block in note.blocks if not _only_leads_on(block, note.links)]
+    lines += [block.text for block in note.blocks if not _is_navigation(block, note.links)]
     return single_days("\n".join(lines), note_day)
 
 
-def _only_leads_on(block: Block, links: Sequence[Link]) -> bool:
+def _is_navigation(block: Block, links: Sequence[Link]) -> bool:
     """Whether the block is only links, such as those to the previous and next day."""
     link_texts = [link.shown or link.target for link in links if link.sentence == block.text]
     other_text = block.text

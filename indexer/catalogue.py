@@ -23,7 +23,7 @@ NAMESPACE = "notes"
 RELINK_QUEUE = "links_owed"  # paths of notes whose edges must be written again
 NAME_QUEUE = "names_owed"  # phrases; notes that contain one must be relinked
 UNFLUSHED = "unflushed"  # paths of notes whose chunks are not yet on disk
-PREFIX_DIGITS = 8  # digits of an id; they distinguish it from most others
+PREFIX_DIGITS = 8  # first digits of an id, which few ids share
 FORMAT = 41  # raise it to have every note indexed again, when the derived data changes
 
 
@@ -60,7 +60,7 @@ class Catalogue:
         self._store = store
         self._records: dict[str, NoteRecord] = {}
         self._path_of_id: dict[str, str] = {}
-        self._ids_by_prefix: dict[str, tuple[str, ...]] = {}  # ids by their first eight digits
+        self._ids_by_prefix: dict[str, tuple[str, ...]] = {}  # ids by their first digits
         self._linking: dict[str, set[str]] = defaultdict(set)
         self._naming: dict[str, set[str]] = defaultdict(set)
         self._in_project: dict[str, set[str]] = defaultdict(set)
@@ -146,8 +146,8 @@ class Catalogue:
             self._unflushed -= flushed
 
     @property
-    def is_newer(self) -> bool:
-        """Whether a newer memvault indexed a note, whose data this one may not be able to read."""
+    def has_newer_records(self) -> bool:
+        """Whether a newer memvault indexed a note; this one may not be able to read its data."""
         return any(record.format > FORMAT for record in self._records.values())
 
     def has_lost_records(self) -> bool:
@@ -259,8 +259,8 @@ class Catalogue:
         return [kind for kind, paths in list(self._of_type.items()) if paths]
 
     def paths_of_type(self, kind: str) -> Set[str]:
-        """The paths of the notes of this type; like the next three, a set that changes with the
-        vault and is copied before it is iterated over."""
+        """The paths of the notes of this type. Like those of the other `paths_` methods, the set
+        changes with the vault: copy it before you iterate over it."""
         return self._of_type.get(kind, frozenset())
 
     def groups(self) -> list[str]:
@@ -288,14 +288,14 @@ class Catalogue:
         """The notes that are of a day for which ``is_meant`` is true, or name one."""
         days = [day for day in list(self._of_day) if is_meant(day)]
         paths = set().union(*(self._of_day.get(day, ()) for day in days))
-        return self.at(paths)
+        return self.by_paths(paths)
 
     def with_open_tasks(self) -> list[tuple[Memory, Sequence[str]]]:
         """The notes with open tasks, and the texts of these."""
         records = list(self._records.values())
         return [(record.memory, record.open_tasks) for record in records if record.open_tasks]
 
-    def at(self, paths: Iterable[str]) -> list[Memory]:
+    def by_paths(self, paths: Iterable[str]) -> list[Memory]:
         """The memories at these paths, ordered by path, without notes that were deleted
         meanwhile."""
         records = map(self._records.get, sorted(paths))

@@ -119,7 +119,7 @@ def read_note(vault: Vault, path: str, max_bytes: int) -> NoteReading | None:
     return NoteReading(note, stat, claimed_id, provenance, examined.data)
 
 
-KEPT = 256  # notes kept as objects; others are pickled, which takes less memory and more time
+MAX_OBJECTS = 256  # notes kept as objects; more are pickled, which takes less memory, more time
 
 
 class ReadingBuffer:
@@ -129,7 +129,7 @@ class ReadingBuffer:
         self._readings: dict[str, NoteReading | bytes] = {}
 
     def add(self, reading: NoteReading) -> None:
-        packs = len(self._readings) >= KEPT
+        packs = len(self._readings) >= MAX_OBJECTS
         self._readings[reading.note.path] = pickle.dumps(reading, protocol=5) if packs else reading
 
     def take(self, paths: Iterable[str]) -> Iterator[NoteReading]:
@@ -152,7 +152,7 @@ class ChangeSet:
         names: by path, the names that the note adds.
         claimed_ids: by path, see `NoteReading.claimed_id`; several notes may claim one.
         deleted: paths of deleted notes.
-        restamped: records of notes that were saved without a change.
+        resaved: records of notes that were saved, but did not change.
         large: paths of notes that take seconds each.
         stats: by path, for the notes that were read; None for notes that did not exist.
     """
@@ -162,7 +162,7 @@ class ChangeSet:
     names: dict[str, tuple[Name, ...]] = field(default_factory=dict)
     claimed_ids: dict[str, str | None] = field(default_factory=dict)
     deleted: set[str] = field(default_factory=set)
-    restamped: list[NoteRecord] = field(default_factory=list)
+    resaved: list[NoteRecord] = field(default_factory=list)
     large: set[str] = field(default_factory=set)
     stats: dict[str, NoteStat | None] = field(default_factory=dict)
 
@@ -172,7 +172,7 @@ class ChangeSet:
             for by_path in (self.memories, self.names, self.claimed_ids):
                 by_path.pop(path, None)
         self.deleted.difference_update(paths)
-        self.restamped = [record for record in self.restamped if record.memory.path not in paths]
+        self.resaved = [record for record in self.resaved if record.memory.path not in paths]
 
     def give_id(self, path: str, memory_id: str) -> None:
         memory = self.memories[path]
@@ -225,32 +225,32 @@ class ChangeSetReader:
     def read(
         self,
         paths: Collection[str],
-        pending: ChangeSet,
+        changes: ChangeSet,
         report: Report,
         result: ScanReport,
         *,
         forced: Collection[str] = (),
         on_reading: Callable[[NoteReading], None] = lambda _: None,
     ) -> None:
-        """Add changed, deleted and ``forced`` notes to ``pending``.
+        """Add changed, deleted and ``forced`` notes to ``changes``.
 
         Args:
             on_reading: called with each note to be indexed.
         """
         for done, path in enumerate(sorted(paths), 1):
-            reading = self._read_one(path, pending, result, forced=path in forced)
+            reading = self._read_one(path, changes, result, forced=path in forced)
             if reading is not None:
                 on_reading(reading)
             report(Progress("reading", done, len(paths)))
 
     def _read_one(
-        self, path: str, pending: ChangeSet, result: ScanReport, *, forced: bool
+        self, path: str, changes: ChangeSet, result: ScanReport, *, forced: bool
     ) -> NoteReading | None:
-        pending.stats[path] = None
+        changes.stats[path] = None
         try:
             reading = read_note(self._vault, path, self._max_bytes)
             if reading is not None:
-                pending.stats[path] = reading.stat
+                changes.stats[path] = reading.stat
                 if self._vault.stat(path) != reading.stat:  # written meanwhile
                     reading = read_note(self._vault, path, self._max_bytes)
         except UnreadableNote as error:
@@ -259,15 +259,15 @@ class ChangeSetReader:
         record = self._catalogue.record(path)
         if reading is None:
             if self._names.memory(path) is not None:
-                pending.deleted.add(path)
+                changes.deleted.add(path)
             return None
         if record is not None and not forced and self._is_unchanged(reading, record):
             stat = reading.stat
-            pending.restamped.append(
+            changes.resaved.append(
                 record.model_copy(update={"size": stat.size, "mtime_ns": stat.mtime_ns})
             )
             return None
-        self._add(reading, pending)
+        self._add(reading, changes)
         return reading
 
     def _is_unchanged(self, reading: NoteReading, record: NoteRecord) -> bool:
@@ -279,53 +279,53 @@ class ChangeSetReader:
         )
 
     @staticmethod
-    def _add(reading: NoteReading, pending: ChangeSet) -> None:
+    def _add(reading: NoteReading, changes: ChangeSet) -> None:
         path = reading.note.path
-        pending.readings.add(reading)
+        changes.readings.add(reading)
         if reading.stat.size > LARGE_BYTES:
-            pending.large.add(path)
-        pending.claimed_ids[path] = reading.claimed_id
+            changes.large.add(path)
+        changes.claimed_ids[path] = reading.claimed_id
         memory = reading.memory(reading.claimed_id or id_of_path(path))
-        pending.memories[path] = memory
-        pending.names[path] = names_of(reading.note, memory)
+        changes.memories[path] = memory
+        changes.names[path] = names_of(reading.note, memory)
 
-    def settle_ids(self, pending: ChangeSet) -> None:
+    def settle_ids(self, changes: ChangeSet) -> None:
         """Decide by `holder_of` which notes get the ids that several claim."""
         path_of_id: dict[str, str] = {}
         settled = set[str]()
-        while paths := (pending.claimed_ids.keys() | pending.deleted) - settled:
-            path_of_id |= {id_of_path(path): path for path in paths if path in pending.claimed_ids}
-            for memory_id in sorted(self._ids_to_settle(paths, pending)):
+        while paths := (changes.claimed_ids.keys() | changes.deleted) - settled:
+            path_of_id |= {id_of_path(path): path for path in paths if path in changes.claimed_ids}
+            for memory_id in sorted(self._ids_to_settle(paths, changes)):
                 owner = path_of_id.get(memory_id) or self._names.path_of(memory_id)
                 if (
                     owner is not None
-                    and owner not in pending.claimed_ids
+                    and owner not in changes.claimed_ids
                     and not self.exists(owner)
                 ):
-                    pending.deleted.add(owner)  # its event comes later, but its id is free now
-                self._settle_id(memory_id, None if owner in pending.deleted else owner, pending)
+                    changes.deleted.add(owner)  # its event comes later, but its id is free now
+                self._settle_id(memory_id, None if owner in changes.deleted else owner, changes)
             settled |= paths  # deletions found meanwhile make other ids free
 
-    def _ids_to_settle(self, paths: Collection[str], pending: ChangeSet) -> set[str]:
+    def _ids_to_settle(self, paths: Collection[str], changes: ChangeSet) -> set[str]:
         """The ids that these notes claim or claimed, and those derived from their paths that other
         notes claim."""
-        claimed = {pending.claimed_ids.get(path) or "" for path in paths}
+        claimed = {changes.claimed_ids.get(path) or "" for path in paths}
         claimed |= {self._names.claimed_id_of(path) or "" for path in paths}
         claimed.discard("")
         return claimed | {key for key in map(id_of_path, paths) if self._names.claimants(key)}
 
-    def _settle_id(self, memory_id: str, owner: str | None, pending: ChangeSet) -> None:
+    def _settle_id(self, memory_id: str, owner: str | None, changes: ChangeSet) -> None:
         """Give the id to its holder.
 
         Args:
             owner: the path from which the id is derived; None if no note has it.
         """
         names = self._names
-        unread = names.claimants(memory_id) - set(pending.claimed_ids) - pending.deleted
+        unread = names.claimants(memory_id) - set(changes.claimed_ids) - changes.deleted
         moved = {path for path in unread if not self.exists(path)}
-        pending.deleted |= moved  # their events come later
+        changes.deleted |= moved  # their events come later
         unread -= moved
-        claiming = {path for path, id_ in pending.claimed_ids.items() if id_ == memory_id}
+        claiming = {path for path, id_ in changes.claimed_ids.items() if id_ == memory_id}
         holder = holder_of(owner, unread | claiming)
         for path in sorted(unread | claiming):
             settled_id = memory_id if path == holder else id_of_path(path)
@@ -333,28 +333,28 @@ class ChangeSetReader:
             if path in unread and registered is not None and registered.id != settled_id:
                 reading = self._read_again(path)
                 if reading is None or reading.claimed_id != memory_id:  # its event comes later
-                    pending.deleted.add(path)
+                    changes.deleted.add(path)
                     continue
-                self._add(reading, pending)
-            if path in pending.memories:
-                pending.give_id(path, settled_id)
+                self._add(reading, changes)
+            if path in changes.memories:
+                changes.give_id(path, settled_id)
 
-    def register_names(self, pending: ChangeSet) -> tuple[AffectedLinks, set[str]]:
+    def register_names(self, changes: ChangeSet) -> tuple[AffectedLinks, set[str]]:
         """Register the notes' names.
 
         Returns the links that this affects, and the ids that notes no longer have.
         """
         affected, stale = AffectedLinks(), set[str]()
-        for path in (*pending.deleted, *pending.memories):
+        for path in (*changes.deleted, *changes.memories):
             make_way()
-            new = pending.memories.get(path)
+            new = changes.memories.get(path)
             for old in (self._names.memory(path), self._catalogue.by_path(path)):
                 if old is not None and (new is None or new.id != old.id):
                     affected |= self._names.update(path, None)
                     stale.add(old.id)
-        for path, memory in pending.memories.items():
+        for path, memory in changes.memories.items():
             make_way()
-            names, claimed_id = pending.names[path], pending.claimed_ids[path]
+            names, claimed_id = changes.names[path], changes.claimed_ids[path]
             affected |= self._names.update(path, memory, names, claimed_id)
         return affected, {memory_id for memory_id in stale if not self._names.has(memory_id)}
 

@@ -77,7 +77,7 @@ class Comparison:
         deleted = {path for path in recorded - on_disk if not self._may_be_unreadable(path)}
         return ScanDifference(changed, outdated, deleted, len(on_disk))
 
-    def restamped(self) -> set[str]:
+    def with_new_provenance(self) -> set[str]:
         """The notes whose provenance the journal has changed since they were indexed.
 
         Quick, as it opens no note.

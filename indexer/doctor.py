@@ -73,11 +73,11 @@ def _waiting(indexer: Indexer) -> list[Problem]:
 
 def _unindexed(indexer: Indexer) -> list[Problem]:
     waiting = indexer.comparison.differing()
-    restamped = waiting.changed.keys() & indexer.comparison.restamped()
+    with_new_authors = waiting.changed.keys() & indexer.comparison.with_new_provenance()
     problems = [
         _error(
             "the journal has new entries on its authors since it was indexed"
-            if path in restamped and indexer.comparison.is_same_file(waiting.changed[path])
+            if path in with_new_authors and indexer.comparison.is_same_file(waiting.changed[path])
             else "changed on disk since it was indexed",
             path,
         )
@@ -108,8 +108,8 @@ def _troubled_notes(indexer: Indexer) -> list[Problem]:
     for record in indexer.catalogue.records():
         path = record.memory.path
         holder = indexer.catalogue.by_id(record.claimed_id) if record.claimed_id else None
-        is_stated = not record.memory.provenance.stamp.endswith(f"@{record.claimed_id}")
-        if holder is not None and holder.path != path and is_stated:
+        is_of_first_path = record.memory.provenance.stamp.endswith(f"@{record.claimed_id}")
+        if holder is not None and holder.path != path and not is_of_first_path:
             problems.append(
                 Problem(
                     "note",

@@ -22,12 +22,12 @@ class DueNotes:
 
     def __init__(self, lock: AwaitedLock) -> None:
         self._lock = lock
-        self._changes = 0  # that are running
+        self._running = 0  # changes
         self._due: dict[str, ChangeSet] = {}  # the newest change of each note to be indexed
 
     @property
     def is_any_running(self) -> bool:
-        return bool(self._changes)
+        return self._running > 0
 
     def wait_until_none_runs(self, timeout: float) -> bool:
         """Wait for the running changes; False after ``timeout`` seconds."""
@@ -47,41 +47,41 @@ class DueNotes:
         return self._due.keys()
 
     def stat(self, path: str, default: NoteStat) -> NoteStat | None:
-        """The file that the newest change read; the default if it did not read the note yet."""
+        """The note's file when its newest change read it; the default if it was not read yet."""
         return self._due[path].stats.get(path, default)
 
-    def paths_of(self, pending: ChangeSet) -> set[str]:
+    def paths_of(self, changes: ChangeSet) -> set[str]:
         """Paths of the notes that this change still has to index."""
-        return {path for path, due in self._due.items() if due is pending}
+        return {path for path, due in self._due.items() if due is changes}
 
-    def assign(self, paths: Collection[str], pending: ChangeSet) -> None:
+    def assign(self, paths: Collection[str], changes: ChangeSet) -> None:
         """Let this change index these notes, instead of earlier changes."""
-        self._due.update(dict.fromkeys(paths, pending))
+        self._due.update(dict.fromkeys(paths, changes))
 
-    def release(self, pending: ChangeSet) -> bool:
+    def release(self, changes: ChangeSet) -> bool:
         """Remove the change's notes; returns whether no other notes are due."""
         with self._lock:
-            for path in self.paths_of(pending):
+            for path in self.paths_of(changes):
                 del self._due[path]
             return not self._due
 
     @contextmanager
-    def taken_over(self, pending: ChangeSet, paths: Collection[str]) -> Iterator[set[str]]:
+    def taken_over(self, changes: ChangeSet, paths: Collection[str]) -> Iterator[set[str]]:
         """Take over these notes from earlier changes while the block runs.
 
         Then waits until notes that later changes took over are indexed, too. Yields those of the
-        notes that earlier changes had to write: this change must, even if it finds them unchanged.
+        notes that were taken from earlier changes: write these even if they look unchanged.
         """
         with self._lock:
-            self._changes += 1
-            owed = self._due.keys() & paths
-            self.assign(paths, pending)
+            self._running += 1
+            taken = self._due.keys() & paths
+            self.assign(paths, changes)
         try:
-            yield owed
+            yield taken
         finally:
             with self._lock:
-                self.release(pending)
-                self._changes -= 1
+                self.release(changes)
+                self._running -= 1
         while not self._lock.is_held:
             with self._lock:
                 if not self._due.keys() & paths:

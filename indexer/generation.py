@@ -104,7 +104,7 @@ class Generations:
     def put_aside(self, folder: Path) -> None:
         """Move a damaged generation aside, in place of the one kept earlier."""
         self._pointer.write(None)
-        self._dropped(folder)
+        self._drop_data(folder)
         damaged = self._folder / DAMAGED
         shutil.rmtree(damaged, ignore_errors=True)
         # If a file in it is still open (Windows), the folder stays and is later removed as stale.
@@ -122,13 +122,13 @@ class Generations:
                 continue
             if not entry.is_dir():
                 entry.unlink(missing_ok=True)
-            elif self._dropped(entry):
+            elif self._drop_data(entry):
                 shutil.rmtree(entry, ignore_errors=True)
 
     def close(self) -> None:
         self._pointer.close()
 
-    def _dropped(self, folder: Path) -> bool:
+    def _drop_data(self, folder: Path) -> bool:
         try:
             self._drop(folder)
         except MemvaultError as error:

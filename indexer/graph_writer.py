@@ -167,7 +167,7 @@ class GraphWriter:
         make_way()
         entities = self._entities.get(note.content_hash) or ()
         graph = self._names.graph_of(note, memory, entities)
-        return self._bounded(self._suppressed.leave_out(graph))
+        return self._bounded(self._suppressed.suppress_in(graph))
 
     def _graphs_as_indexed(self, paths: Collection[str]) -> Iterator[NoteGraph]:
         for path in paths:

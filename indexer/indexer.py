@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 
-from indexer.batches import AHEAD, BatchWriter, EmbeddingAhead
+from indexer.batches import BATCHES_AHEAD, BatchWriter, EmbeddingAhead
 from indexer.catalogue import Catalogue
 from indexer.change_set import ChangeSet, ChangeSetReader, read_note
 from indexer.comparison import Comparison
@@ -46,7 +46,7 @@ from memvault.vault.files import Vault
 from memvault.vault.links import LinkIndex
 
 FEW = 64  # notes for which a tool may wait
-QUICK_BYTES = 16_000  # of notes; to embed more takes seconds, for which others need not wait
+QUICK_BYTES = 16_000  # of notes; embedding more takes seconds, too long to hold the lock
 FEW_LINKED = 4  # notes that are relinked while a tool waits, if the rest can be left for later
 Listener = Callable[[NotesIndexed], None]
 BatchListener = Callable[[int, float], object]  # takes how many notes, and the seconds they took
@@ -183,8 +183,8 @@ class Indexer:
             if deleted:
                 self.vault.check()  # if the vault is unmounted, nothing was deleted
             report = report_nothing if is_small else self._until_stopped(report_nothing)
-            quick = is_small or finish_later
-            with self._noting_full_disk(), making_way(None if quick else self.let_pass):
+            is_urgent = is_small or finish_later
+            with self._noting_full_disk(), making_way(None if is_urgent else self.let_pass):
                 result = self._apply(present, deleted, report, finish_later=finish_later)
                 with self._lock:
                     self._graphs.update_suppressed()
@@ -312,26 +312,27 @@ class Indexer:
         finish_later: bool = False,
     ) -> ScanReport:
         result = ScanReport()
-        pending = ChangeSet(deleted=set(deleted), stats=dict.fromkeys(deleted))
-        with self._due.taken_over(pending, {*paths, *deleted}) as owed:
-            with ThreadPoolExecutor(AHEAD, "memvault-embed") as ahead:
-                early = EmbeddingAhead(self._embedder, ahead)
+        changes = ChangeSet(deleted=set(deleted), stats=dict.fromkeys(deleted))
+        with self._due.taken_over(changes, {*paths, *deleted}) as taken:
+            with ThreadPoolExecutor(BATCHES_AHEAD, "memvault-embed") as executor:
+                ahead = EmbeddingAhead(self._embedder, executor)
+                forced_paths = {*forced, *taken}
                 self._reader.read(
-                    paths, pending, report, result, forced={*forced, *owed}, on_reading=early.add
+                    paths, changes, report, result, forced=forced_paths, on_reading=ahead.add
                 )
                 with self._lock:
-                    pending.drop({*paths, *deleted} - self._due.paths_of(pending))
-                    pending.drop(set(filter(self._reader.exists, deleted)))  # written meanwhile
-                    self._reader.settle_ids(pending)
-                    fresh = set(pending.memories) | pending.deleted
-                    self._due.assign(fresh, pending)
-                    self.catalogue.commit(pending.restamped)
-                    affected, stale = self._reader.register_names(pending)
+                    changes.drop({*paths, *deleted} - self._due.paths_of(changes))
+                    changes.drop(set(filter(self._reader.exists, deleted)))  # written meanwhile
+                    self._reader.settle_ids(changes)
+                    fresh = set(changes.memories) | changes.deleted
+                    self._due.assign(fresh, changes)
+                    self.catalogue.commit(changes.resaved)
+                    affected, stale = self._reader.register_names(changes)
                     version = self._names.version
                     to_relink = self._relinking.queue(affected, relink, fresh)
-                    self._notify(self._batches.remove(pending.deleted, stale))
-                self._write(pending, ahead, early, report, result)
-            result.removed = len(pending.deleted)
+                    self._notify(self._batches.remove(changes.deleted, stale))
+                self._write(changes, executor, ahead, report, result)
+            result.removed = len(changes.deleted)
             if finish_later:
                 relinks_many = len(to_relink) > FEW_LINKED
                 result.unfinished = bool(result.indexed or affected.names.phrases or relinks_many)
@@ -339,38 +340,38 @@ class Indexer:
                     with self._lock:
                         self._relinking.rewrite_edges(to_relink)
                     result.relinked = len(to_relink)
-            elif self._due.release(pending):
+            elif self._due.release(changes):
                 result.relinked = self._finish(fresh, version)
         return result
 
     def _write(
         self,
-        pending: ChangeSet,
-        ahead: ThreadPoolExecutor,
-        early: EmbeddingAhead,
+        changes: ChangeSet,
+        executor: ThreadPoolExecutor,
+        ahead: EmbeddingAhead,
         report: Report,
         result: ScanReport,
     ) -> None:
         """Write the notes that are still due to this change, batch by batch."""
-        total = len(pending.memories)
+        total = len(changes.memories)
         shows_progress = total > FEW and self.progress is None
         try:
             began = time.perf_counter()
             if shows_progress:
-                self.progress = pending.progress(0)
-            for batch in self._batches.prepared(pending, ahead, early):
+                self.progress = changes.progress(0)
+            for batch in self._batches.prepared(changes, executor, ahead):
                 with self._lock.after_others():
-                    written = self._batches.write(batch, self._due.paths_of(pending))
+                    written = self._batches.write(batch, self._due.paths_of(changes))
                     self._notify(written)
                     if self.catalogue.waiting_for_flush >= FLUSH_AFTER:
                         self.flush()
                 result.indexed += len(written.paths)
                 if shows_progress:
-                    self.progress = pending.progress(result.indexed)
+                    self.progress = changes.progress(result.indexed)
                 began, before = time.perf_counter(), began
                 for listener in self.on_batch:
                     listener(len(written.paths), began - before)
-                report(pending.progress(result.indexed))
+                report(changes.progress(result.indexed))
         finally:
             if shows_progress:
                 self.progress = None

@@ -46,8 +46,8 @@ class AffectedLinks:
 
 
 def holder_of(owner: str | None, claimants: Iterable[str]) -> str | None:
-    """The path of the note that has an id: the one from whose path it is derived, else of those
-    that claim it (copies) the one with the shortest path, since copies have longer names."""
+    """The path of the note that has an id: ``owner``, from whose path the id is derived; without
+    one, the shortest path of the notes that claim it, since copies have longer names."""
     return owner or min(claimants, key=lambda path: (len(path), path), default=None)
 
 
@@ -81,7 +81,7 @@ class NameRegistry:
         self._claimants: dict[str, set[str]] = defaultdict(set)
         self._paths: dict[str, str] = {}  # by the id derived from the path
         self.links = LinkIndex()
-        self._names = NameMatcher()
+        self.names = NameMatcher()
 
     def memory(self, path: str) -> Memory | None:
         return self._memories.get(path)
@@ -127,10 +127,10 @@ class NameRegistry:
         if old is not None:
             del self._by_id[old.id]
             if new is None or new.id != old.id:
-                affected.changes.append(self._names.remove(old.id))
+                affected.changes.append(self.names.remove(old.id))
         if new is not None:
             self._memories[path] = self._by_id[new.id] = new
-            affected.changes.append(self._names.replace(new.id, names))
+            affected.changes.append(self.names.replace(new.id, names))
         self.version += affected.is_any
         return affected
 
@@ -159,11 +159,6 @@ class NameRegistry:
         if new is not None:
             self.links.add(path, new.aliases)
 
-    @property
-    def names(self) -> NameMatcher:
-        """The names of the vault."""
-        return self._names
-
     def graph_of(
         self, note: ParsedNote, memory: Memory, entities: Iterable[FoundEntity]
     ) -> NoteGraph:
@@ -172,8 +167,8 @@ class NameRegistry:
         Its entities include the notes at which its edges end, so that it can be written before
         them.
         """
-        graph = note_graph(note, memory, self.links, self._memories, self._names)
-        graph = with_entities(graph, entities, names=self._names)
+        graph = note_graph(note, memory, self.links, self._memories, self.names)
+        graph = with_entities(graph, entities, names=self.names)
         ends = {edge.target for edge in graph.edges if edge.target in self._by_id} - {memory.id}
         notes: list[GraphNode] = [own_node(self._by_id[end]) for end in sorted(ends)]
         return replace(graph, entities=(*graph.entities, *notes))

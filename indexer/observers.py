@@ -31,8 +31,8 @@ NETWORK_FILE_SYSTEMS = {
 }  # fmt: skip
 
 
-class SystemCalls(NamedTuple):
-    """What to call when events were lost.
+class LossCallbacks(NamedTuple):
+    """The functions to call when file events were or will be lost.
 
     Attributes:
         lost: the system dropped events.
@@ -60,16 +60,16 @@ if sys.platform == "linux":
     class SystemQueue(InotifyFD):
         """Reports lost events, unmounted drives and unwatched folders; watchdog does not."""
 
-        def __init__(self, calls: SystemCalls) -> None:
+        def __init__(self, callbacks: LossCallbacks) -> None:
             super().__init__()
-            self._calls = calls
+            self._callbacks = callbacks
 
         def handle_event(self, event: InotifyEvent) -> None:
             super().handle_event(event)
             if event.is_queue_overflow:
-                self._calls.lost()
+                self._callbacks.lost()
             if event.mask & InotifyConstants.IN_UNMOUNT:
-                self._calls.unmounted()
+                self._callbacks.unmounted()
 
         def add_callback(
             self, path: bytes, mask: Mask, callback: WatchCallback, id_: CallbackId
@@ -78,19 +78,19 @@ if sys.platform == "linux":
                 return super().add_callback(path, mask, callback, id_)
             except OSError as error:
                 if error.errno == errno.ENOSPC:
-                    self._calls.limited()
+                    self._callbacks.limited()
                 raise
 
     class _LinuxObserver(InotifyObserver):
-        def __init__(self, calls: SystemCalls) -> None:
-            self._inotify_fd = SystemQueue(calls)
+        def __init__(self, callbacks: LossCallbacks) -> None:
+            self._inotify_fd = SystemQueue(callbacks)
             self._inotify_fd.start()
             BaseObserver.__init__(self, InotifyEmitter, inotify_fd=self._inotify_fd)
 
 
-def event_observer(calls: SystemCalls) -> BaseObserver:
+def event_observer(callbacks: LossCallbacks) -> BaseObserver:
     """An observer by the events of this system."""
-    return _LinuxObserver(calls) if sys.platform == "linux" else Observer()
+    return _LinuxObserver(callbacks) if sys.platform == "linux" else Observer()
 
 
 class _PatientEmitter(PollingEmitter):

@@ -16,12 +16,11 @@ logger = logging.getLogger(__name__)
 
 
 class Repaired(NamedTuple):
-    """Ids of removed notes, and paths: of notes that link to these, and of notes that a store
-    lacks, as after a power cut, so that they must be indexed again."""
+    """What `Repairs.remove_strays` removed, and the notes to index or relink because of it."""
 
-    removed: set[str]
-    linking: set[str]
-    missing: set[str]
+    removed: set[str]  # ids of nodes and chunks
+    linking: set[str]  # paths of notes that link to removed ones
+    missing: set[str]  # paths of notes that a store lacks, as after a power cut
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +62,8 @@ class Repairs:
         return Repaired(nodes | chunks, linking, without_node | without_chunks)
 
     def with_wrong_ids(self) -> set[str]:
-        """Paths of the notes that share an id which changes made at one time gave to another note
-        than a scan of all notes would; they must be indexed again."""
+        """Paths of the notes to index again because they share an id that belongs to another of
+        them by the rule of `holder_of`."""
         paths, ids = set[str](), set[str]()
         for path, due_id in self.names.due_ids():
             memory = self.comparison.catalogue.by_path(path)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from indexer.batches import BATCH
+from indexer.batches import MAX_BATCH
 from indexer.catalogue import Catalogue
 from indexer.name_registry import NameRegistry
 from memvault.model.batched import batched
@@ -33,7 +33,7 @@ def notes_of_others(
     removed_ids = frozenset(key for key in former_ids if catalogue.by_id(key) is None)
     yield NotesIndexed(frozenset(changed), removed=removed_ids)
     everything = catalogue.paths() if paths is None else {*changed, *paths}
-    for batch in batched(everything, BATCH):
+    for batch in batched(everything, MAX_BATCH):
         yield _as_stored(stores, catalogue, batch)
 
 

@@ -32,7 +32,7 @@ class SuppressedNodes:
         self.forgotten = forgotten
         self.merged = merged
 
-    def leave_out(self, graph: NoteGraph) -> NoteGraph:
+    def suppress_in(self, graph: NoteGraph) -> NoteGraph:
         """The note's graph without forgotten concepts, and with merged ones replaced.
 
         Records both.
@@ -51,20 +51,20 @@ class SuppressedNodes:
 
     def _replace_merged(self, graph: NoteGraph) -> NoteGraph:
         merged = self.merged()
-        ends = {edge.target for edge in graph.edges} & merged.keys() if merged else set()
-        if not ends:
+        merged_ids = {edge.target for edge in graph.edges} & merged.keys()
+        if not merged_ids:
             return graph
-        self.record({target: {graph.node.path or ""} for target in ends})
-        new = {merged[end].id: merged[end] for end in ends}
-        present = {node.id for node in graph.entities if node.id not in ends}
+        self.record({target: {graph.node.path or ""} for target in merged_ids})
+        new = {merged[key].id: merged[key] for key in merged_ids}
+        present = {node.id for node in graph.entities if node.id not in merged_ids}
         return replace(
             graph,
             edges=_renumbered(
-                replace(edge, target=merged[edge.target].id) if edge.target in ends else edge
+                replace(edge, target=merged[edge.target].id) if edge.target in merged_ids else edge
                 for edge in graph.edges
             ),
             entities=(
-                *(node for node in graph.entities if node.id not in ends),
+                *(node for node in graph.entities if node.id not in merged_ids),
                 *(new[key] for key in sorted(new.keys() - present - {graph.node.id})),
             ),
         )

@@ -31,7 +31,7 @@ from watchdog.events import (
 from watchdog.observers.api import BaseObserver
 
 from indexer.indexer import Indexer
-from indexer.observers import SystemCalls, event_observer, is_network_drive, polling_observer
+from indexer.observers import LossCallbacks, event_observer, is_network_drive, polling_observer
 from memvault.config.settings import IndexSettings
 from memvault.model.errors import StoreUnavailable, VaultMissing
 from memvault.vault.files import Vault, vault_missing
@@ -65,7 +65,7 @@ class _Gathered(NamedTuple):
 class _Gatherer(FileSystemEventHandler):
     """Collects the paths that events name.
 
-    The event of a folder requests a scan, that of a journal file a look at the notes it names.
+    The event of a folder requests a scan; that of a journal file, a check of the notes it names.
     """
 
     def __init__(self, vault: Vault) -> None:
@@ -75,30 +75,30 @@ class _Gatherer(FileSystemEventHandler):
         self._scan = False
         self._journal = False
         self._first = self._last = 0.0
-        self.taken = 0.0  # time of the first event of the last change
+        self.last_began = 0.0  # time of the first event that `next_change` last returned
         self.probes: set[str] = set()
 
     def on_any_event(self, event: FileSystemEvent) -> None:
-        ends = [str(end) for end in (event.src_path, event.dest_path) if end]
+        paths = [Path(str(path)) for path in (event.src_path, event.dest_path) if path]
         with self._condition:
-            self.probes.update(Path(end).name for end in ends if Path(end).suffix == ".probe")
+            self.probes.update(path.name for path in paths if path.suffix == ".probe")
             if event.is_directory:
-                is_relevant = any(self._vault.may_hold_notes(Path(end)) for end in ends)
+                is_relevant = any(map(self._vault.may_hold_notes, paths))
                 self._scan = self._scan or is_relevant
             else:
-                gathered = [self._gather(end) for end in ends]  # both, so no short-circuit
+                gathered = [self._gather(path) for path in paths]  # both, so no short-circuit
                 is_relevant = any(gathered)
             if is_relevant:
-                self._note_time()
+                self._record_time()
             self._condition.notify_all()
 
     def ask_for_scan(self) -> None:
         with self._condition:
             self._scan = True
-            self._note_time()
+            self._record_time()
             self._condition.notify_all()
 
-    def _note_time(self) -> None:
+    def _record_time(self) -> None:
         self._last = time.monotonic()
         self._first = self._first or self._last
 
@@ -130,12 +130,12 @@ class _Gatherer(FileSystemEventHandler):
                     continue
                 gathered = _Gathered(self._paths, self._journal, self._scan)
                 self._paths, self._journal, self._scan = set(), False, False
-                self.taken, self._first = self._first, 0.0
+                self.last_began, self._first = self._first, 0.0
                 return gathered
         return None
 
-    def _gather(self, end: str) -> bool:
-        relative = self._vault.relative(Path(end))
+    def _gather(self, path: Path) -> bool:
+        relative = self._vault.relative(path)
         if relative is None:
             return False
         if Path(relative).name == IGNORE_FILE or relative in OBSIDIAN_SETTINGS:
@@ -213,7 +213,7 @@ class Watcher:
                 polling_observer(self._settings.polling_seconds)
                 if polling
                 else event_observer(
-                    SystemCalls(self._gatherer.ask_for_scan, self._unmounted, self._reached_limit)
+                    LossCallbacks(self._gatherer.ask_for_scan, self._unmounted, self._reached_limit)
                 )
             )
             root = str(self._indexer.vault.root)
@@ -287,7 +287,7 @@ class Watcher:
             logger.warning("The system watches no more folders; comparing files at intervals.")
             self._stop_observer()
             self._observe(polling=True)
-        self._behind_since = self._behind_since or self._gatherer.taken
+        self._behind_since = self._behind_since or self._gatherer.last_began
         try:
             self._index(gathered)
             self._behind_since = 0.0
@@ -305,7 +305,7 @@ class Watcher:
             self._indexer.scan()
             return
         if gathered.journal:  # it may have come after the notes whose authors it names
-            paths |= self._indexer.comparison.restamped()
+            paths |= self._indexer.comparison.with_new_provenance()
         if paths:
             self._indexer.index(paths)
 

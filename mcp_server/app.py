@@ -74,8 +74,8 @@ def engine_app(
     startup.watch_clients(tracker)
 
     client_admin = client_admin_routes(sign_in, policy.public.sessions if policy.public else None)
-    web = client_routes(sign_in) if sign_in is not None else []
-    open_paths = [Middleware(SignInPaths, provider=sign_in)] if sign_in is not None else []
+    oauth_routes = client_routes(sign_in) if sign_in is not None else []
+    oauth_middleware = [Middleware(SignInPaths, provider=sign_in)] if sign_in is not None else []
 
     return Starlette(
         routes=[
@@ -83,7 +83,7 @@ def engine_app(
             Route("/metrics", metrics),
             WebSocketRoute("/bridge", bridge),
             Mount("/admin", routes=[*admin_routes(startup, tracker, stop), *client_admin]),
-            *web,
+            *oauth_routes,
             Mount(
                 "/",
                 app=ContinuedSessions(mcp_app, http_sessions) if http_sessions else mcp_app,
@@ -92,7 +92,7 @@ def engine_app(
         middleware=[
             Middleware(AccessMiddleware, policy=policy),
             Middleware(TrackRequests, tracker=tracker),
-            *open_paths,
+            *oauth_middleware,
         ],
         lifespan=mcp_app.lifespan,
     )

@@ -15,12 +15,10 @@ from statistics import fmean, pvariance
 from typing import TYPE_CHECKING
 
 import psutil
-from prometheus_client.metrics_core import (
-    CounterMetricFamily,
-    GaugeMetricFamily,
-    HistogramMetricFamily,
-    Metric,
-)
+from prometheus_client.metrics_core import CounterMetricFamily as CounterFamily
+from prometheus_client.metrics_core import GaugeMetricFamily as GaugeFamily
+from prometheus_client.metrics_core import HistogramMetricFamily as HistogramFamily
+from prometheus_client.metrics_core import Metric
 from prometheus_client.registry import Collector
 
 from memvault.cognition.memory_loader import MemoryLoader
@@ -52,9 +50,13 @@ class EngineCollector(Collector):
         container: Container | None = None
         with suppress(MemvaultError):  # not open yet, or it could not be opened
             container = self._startup.now()
-        yield _gauge("ready", "1 when the indexes are open.", float(container is not None))
-        yield _gauge(
-            "memory_bytes", "Resident memory of the engine.", self._process.memory_info().rss
+        yield GaugeFamily(
+            "memvault_ready", "1 when the indexes are open.", float(container is not None)
+        )
+        yield GaugeFamily(
+            "memvault_memory_bytes",
+            "Resident memory of the engine.",
+            self._process.memory_info().rss,
         )
         if container is not None:
             yield from _indexing(container)
@@ -75,19 +77,19 @@ class EngineCollector(Collector):
         if measured is None or not container.live.similarity_index.is_loaded:
             return
         state, quadrants = measured
-        yield GaugeMetricFamily("utl_entropy_current", "Entropy of the vault.", state.entropy)
-        yield GaugeMetricFamily("utl_coherence_current", "Coherence of the vault.", state.coherence)
+        yield GaugeFamily("utl_entropy_current", "Entropy of the vault.", state.entropy)
+        yield GaugeFamily("utl_coherence_current", "Coherence of the vault.", state.coherence)
         shares = {quadrant.value: share for quadrant, share in quadrants.items()}
-        words = "Share of the memories in a quadrant."
-        yield _gauges("utl_johari_quadrant", words, "quadrant", shares)
+        doc = "Share of the memories in a quadrant."
+        yield _gauges("utl_johari_quadrant", doc, "quadrant", shares)
         scores = {}
         for session in container.sessions.recent(MAX_SESSIONS):
             learnt = session_state(self._meter, session.working_set)
             # A session that saw most of a small vault cannot learn more than the vault holds.
             if 1 < len(learnt.memories) <= len(container.live.catalogue) / 2:
                 scores[session.id] = learnt.utl_state.learning_score
-        words = "What a session learnt from its memories."
-        yield _gauges("utl_learning_score", words, "session", scores)
+        doc = "What a session learnt from its memories."
+        yield _gauges("utl_learning_score", doc, "session", scores)
 
     def _caches(self, container: Container) -> Iterator[Metric]:
         reads = {
@@ -116,99 +118,105 @@ def _immunity(container: Container) -> Iterator[Metric]:
         ("detected", "Texts that gave orders to models, by kind.", caught),
         ("blocked", "Of these, those that are in quarantine.", held_texts),
     )
-    for name, words, texts in families:
+    for name, doc, texts in families:
         kinds = Counts(kind for text in texts for kind in text.kinds)
-        yield _counters(f"immune_attacks_{name}", words, "type", kinds)
-    yield CounterMetricFamily("immune_false_positives", "Texts that were released.", released)
+        yield _counters(f"immune_attacks_{name}", doc, "type", kinds)
+    yield CounterFamily("immune_false_positives", "Texts that were released.", released)
     whole_notes = sum(text.whole for text in held_texts)
-    yield GaugeMetricFamily("immune_nodes_quarantined", "Notes in quarantine.", whole_notes)
+    yield GaugeFamily("immune_nodes_quarantined", "Notes in quarantine.", whole_notes)
     now = datetime.now(UTC)
     weights = [balanced_importance(memory, now) for memory in container.live.catalogue.all()]
     if weights:
         health = len(weights) / (len(weights) + whole_notes)
-        yield GaugeMetricFamily("immune_health_score", "Share of notes not quarantined.", health)
+        yield GaugeFamily("immune_health_score", "Share of notes not quarantined.", health)
         mean = fmean(weights)
-        yield GaugeMetricFamily("immune_importance_mean", "Mean importance of notes.", mean)
+        yield GaugeFamily("immune_importance_mean", "Mean importance of notes.", mean)
         variance = pvariance(weights, mean)
-        yield GaugeMetricFamily("immune_importance_variance", "Its variance.", variance)
+        yield GaugeFamily("immune_importance_variance", "Its variance.", variance)
 
 
 def _dreams(container: Container) -> Iterator[Metric]:
     """Dreams and distillates; dream metrics have the names of graph-tools 4.1."""
     dreaming = container.dreaming
     active = {phase or "none": float(dreaming.phase is phase) for phase in (*DreamPhase, None)}
-    words = "1 for the phase that runs now, or for none."
-    yield _gauges("dream_phase_active", words, "phase", active)
+    doc = "1 for the phase that runs now, or for none."
+    yield _gauges("dream_phase_active", doc, "phase", active)
     reports = dreaming.record.reports()
-    yield CounterMetricFamily("dream_phases", "Phases of dreams.", len(reports))
+    yield CounterFamily("dream_phases", "Phases of dreams.", len(reports))
     links = sum(proposal.is_link for report in reports for proposal in report.found)
-    yield CounterMetricFamily("dream_blind_spots_discovered", "Links that dreams proposed.", links)
-    words = "Proposals of dreams that were accepted."
-    yield CounterMetricFamily("dream_edges_created", words, dreaming.record.kept())
-    words = "What the last replay added to a relation, by the age of the note."
+    yield CounterFamily("dream_blind_spots_discovered", "Links that dreams proposed.", links)
+    doc = "Proposals of dreams that were accepted."
+    yield CounterFamily("dream_edges_created", doc, dreaming.record.kept())
+    doc = "What the last replay added to a relation, by the age of the note."
     strength = dreaming.strength_by_age()
-    yield _gauges("dream_consolidation_strength", words, "node_age", strength)
+    yield _gauges("dream_consolidation_strength", doc, "node_age", strength)
     yield from dreaming.wake_seconds.collect()
     distilled = dreaming.distilled.of_all(container.live.catalogue.all())
-    yield _gauge("distilled_memories", "Memories that have a distillate.", len(distilled))
+    yield GaugeFamily(
+        "memvault_distilled_memories", "Memories that have a distillate.", len(distilled)
+    )
     saved = fmean(distillate.ratio for distillate in distilled) if distilled else nan
-    yield _gauge("distillation_ratio", "Mean share of words that distillates save.", saved)
+    yield GaugeFamily(
+        "memvault_distillation_ratio", "Mean share of words that distillates save.", saved
+    )
 
 
 def _faded(container: Container) -> Metric:
     stages = Counts(memory.faded for memory in container.live.catalogue.all())
     counts = {stage.value: stages[stage] for stage in FadingStage}
-    words = "Memories whose full text is archived."
-    return _gauges("memvault_faded_memories", words, "stage", counts)
+    doc = "Memories whose full text is archived."
+    return _gauges("memvault_faded_memories", doc, "stage", counts)
 
 
 def _upkeep(container: Container) -> Iterator[Metric]:
     upkeep = container.upkeep
-    yield _counter("upkeep_runs", "Runs of upkeep since the engine started.", upkeep.runs)
-    words = "What upkeep removed, by kind."
-    yield _counters("memvault_upkeep_removed", words, "what", upkeep.removed.copy())
+    yield CounterFamily(
+        "memvault_upkeep_runs", "Runs of upkeep since the engine started.", upkeep.runs
+    )
+    doc = "What upkeep removed, by kind."
+    yield _counters("memvault_upkeep_removed", doc, "what", upkeep.removed.copy())
 
 
 def _learning(container: Container) -> Iterator[Metric]:
     """Neuromodulation, with the metric names of graph-tools 4.1, and learning."""
     modulation, learnt = container.learning.modulation, container.learning.learnt
     for transmitter, level in modulation.levels().items():
-        words = f"Level of {transmitter}, in [0, 1]."
-        yield GaugeMetricFamily(f"neuromod_{transmitter}_level", words, level)
+        doc = f"Level of {transmitter}, in [0, 1]."
+        yield GaugeFamily(f"neuromod_{transmitter}_level", doc, level)
     sharpness, seeds, temperature = modulation.on_scales_of_specification()
-    yield GaugeMetricFamily("neuromod_hopfield_beta", "Sharpness of search, 1 to 5.", sharpness)
-    yield GaugeMetricFamily("neuromod_fuse_moe_top_k", "Best notes that are followed.", seeds)
-    yield GaugeMetricFamily("neuromod_attention_temp", "Breadth of search, 0.5 to 2.", temperature)
-    yield _gauge("learnt_memories", "Memories with rewards.", len(learnt.state.memories))
-    yield _counter("learning_signals", "Rewards and penalties counted.", learnt.state.signals)
+    yield GaugeFamily("neuromod_hopfield_beta", "Sharpness of search, 1 to 5.", sharpness)
+    yield GaugeFamily("neuromod_fuse_moe_top_k", "Best notes that are followed.", seeds)
+    yield GaugeFamily("neuromod_attention_temp", "Breadth of search, 0.5 to 2.", temperature)
+    yield GaugeFamily(
+        "memvault_learnt_memories", "Memories with rewards.", len(learnt.state.memories)
+    )
+    yield CounterFamily(
+        "memvault_learning_signals", "Rewards and penalties counted.", learnt.state.signals
+    )
 
 
 def _indexing(container: Container) -> Iterator[Metric]:
-    yield _gauge("notes", "Notes that are indexed.", len(container.live.catalogue))
+    yield GaugeFamily("memvault_notes", "Notes that are indexed.", len(container.live.catalogue))
     status = container.indexing.status()
-    words = "1 if this process or another one indexes changes."
-    yield _gauge("indexer_present", words, float(status is not None))
+    doc = "1 if this process or another one indexes changes."
+    yield GaugeFamily("memvault_indexer_present", doc, float(status is not None))
     if status is not None:
-        yield _counter("indexed_notes", "Notes written to the indexes.", status.notes)
-        yield _counter("indexing_seconds", "Time spent indexing.", status.seconds)
-        words = "Age of the oldest change that is not indexed yet."
-        yield _gauge("index_lag_seconds", words, status.lag_seconds)
-        words = "Notes that the trained entity pipeline has not read yet."
-        yield _gauge("entities_waiting", words, status.entities_waiting)
+        yield CounterFamily("memvault_indexed_notes", "Notes written to the indexes.", status.notes)
+        yield CounterFamily("memvault_indexing_seconds", "Time spent indexing.", status.seconds)
+        doc = "Age of the oldest change that is not indexed yet."
+        yield GaugeFamily("memvault_index_lag_seconds", doc, status.lag_seconds)
+        doc = "Notes that the trained entity pipeline has not read yet."
+        yield GaugeFamily("memvault_entities_waiting", doc, status.entities_waiting)
     problems = container.live.indexer.problems
-    yield _gauge("problem_notes", "Files that cannot be indexed.", len(problems))
+    yield GaugeFamily("memvault_problem_notes", "Files that cannot be indexed.", len(problems))
 
 
 def _stores(container: Container) -> Iterator[Metric]:
     labels = ["store", "engine"]
-    reachable = GaugeMetricFamily(
-        "memvault_store_up", "1 if it answered when last asked.", labels=labels
-    )
-    full = GaugeMetricFamily(
-        "memvault_store_full", "1 if it was full at the last write.", labels=labels
-    )
-    failures = CounterMetricFamily("memvault_store_failures", "Calls that failed.", labels=labels)
-    seconds = HistogramMetricFamily(
+    reachable = GaugeFamily("memvault_store_up", "1 if it answered when last asked.", labels=labels)
+    full = GaugeFamily("memvault_store_full", "1 if it was full at the last write.", labels=labels)
+    failures = CounterFamily("memvault_store_failures", "Calls that failed.", labels=labels)
+    seconds = HistogramFamily(
         "memvault_store_seconds", "Duration of answered calls.", labels=labels
     )
     stores = container.live.stores
@@ -234,31 +242,21 @@ def _disks(container: Container) -> Iterator[Metric]:
     for name, folder in (("vault", container.vault.root), ("indexes", container.state.root)):
         with suppress(OSError):  # an unplugged vault has no figure
             free[name] = shutil.disk_usage(folder).free
-    words = "Free space on the disk of this folder."
-    yield _gauges("memvault_disk_free_bytes", words, "place", free)
+    doc = "Free space on the disk of this folder."
+    yield _gauges("memvault_disk_free_bytes", doc, "place", free)
 
 
-def _gauge(name: str, words: str, value: float) -> Metric:
-    return GaugeMetricFamily(f"memvault_{name}", words, value)
-
-
-def _counter(name: str, words: str, value: float) -> Metric:
-    return CounterMetricFamily(f"memvault_{name}", words, value)
-
-
-def _gauges(name: str, words: str, label: str, values: Mapping[str, float]) -> Metric:
+def _gauges(name: str, doc: str, label: str, values: Mapping[str, float]) -> Metric:
     """One gauge for each value of a label."""
-    return _labelled(GaugeMetricFamily(name, words, labels=[label]), values)
+    return _labelled(GaugeFamily(name, doc, labels=[label]), values)
 
 
-def _counters(name: str, words: str, label: str, values: Mapping[str, float]) -> Metric:
+def _counters(name: str, doc: str, label: str, values: Mapping[str, float]) -> Metric:
     """One counter for each value of a label."""
-    return _labelled(CounterMetricFamily(name, words, labels=[label]), values)
+    return _labelled(CounterFamily(name, doc, labels=[label]), values)
 
 
-def _labelled(
-    family: GaugeMetricFamily | CounterMetricFamily, values: Mapping[str, float]
-) -> Metric:
+def _labelled(family: GaugeFamily | CounterFamily, values: Mapping[str, float]) -> Metric:
     for value, number in values.items():
         family.add_metric([value], number)
     return family

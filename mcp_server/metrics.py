@@ -31,22 +31,22 @@ class Metrics:
         self.calls = counter(
             "memvault_tool_calls", "Tool calls answered, errors included.", ["tool"]
         )
-        words = "Tool calls that failed, by the code of the error."
-        self.errors = counter("memvault_tool_errors", words, ["tool", "code"])
-        words = "Answers with a notice, which mostly says what is missing."
-        self.notices = counter("memvault_tool_notices", words, ["tool"])
+        doc = "Tool calls that failed, by the code of the error."
+        self.errors = counter("memvault_tool_errors", doc, ["tool", "code"])
+        doc = "Answers with a notice, which mostly says what is missing."
+        self.notices = counter("memvault_tool_notices", doc, ["tool"])
         self.seconds = Histogram(
             "memvault_tool_seconds", "Duration of tool calls.", ["tool"],
             buckets=_BUCKETS, registry=self.registry,
         )  # fmt: skip
-        words = "Questions that epistemic_action gave."
-        self.questions = counter("epistemic_questions_generated", words)
-        words = "Mean share of a question's entropy that its answer removed."
-        self.entropy_reduction = gauge("epistemic_entropy_reduction_avg", words)
+        doc = "Questions that epistemic_action gave."
+        self.questions = counter("epistemic_questions_generated", doc)
+        doc = "Mean share of a question's entropy that its answer removed."
+        self.entropy_reduction = gauge("epistemic_entropy_reduction_avg", doc)
         self.entropy_reduction.set(nan)  # until a first question is answered
         self._reductions: list[float] = []
-        words = "Mean share of tokens that contexts save against the memories they are made from."
-        self.compression = gauge("predictive_compression_ratio", words)
+        doc = "Mean share of tokens that contexts save against the memories they are made from."
+        self.compression = gauge("predictive_compression_ratio", doc)
         self.compression.set(nan)  # until a first context
         self._compressions: deque[float] = deque(maxlen=MAX_COMPRESSIONS)
 
@@ -69,8 +69,8 @@ class Metrics:
 
     def watch_clients(self, tracker: ActivityTracker) -> None:
         """Add the number of connected clients."""
-        words = "Open bridges and running requests."
-        connections = Gauge("memvault_connections", words, registry=self.registry)
+        doc = "Open bridges and running requests."
+        connections = Gauge("memvault_connections", doc, registry=self.registry)
         connections.set_function(lambda: tracker.visits)
 
     def text(self) -> bytes:

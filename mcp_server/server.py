@@ -141,7 +141,7 @@ def build_server(container: Container | Startup, *, tools: ToolSet = "core") -> 
 
     sampling = SamplingClients()
     readers: set[str] = set()  # the tools that change nothing
-    startup.when_open(lambda container: container.hooks.captures.ask_over(sampling))
+    startup.when_open(lambda container: container.hooks.captures.summarise_with(sampling))
 
     @asynccontextmanager
     async def lifespan(_: FastMCP) -> AsyncIterator[None]:

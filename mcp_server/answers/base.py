@@ -43,7 +43,7 @@ def brief(sentence: str) -> str:
 
 Value = TypeVar("Value")
 Filled = Annotated[Value | None, BeforeValidator(lambda value: value or None)]
-"""None in place of an empty text or list."""
+"""A text or list; None in place of an empty one."""
 Brief = Annotated[str | None, BeforeValidator(lambda sentence: brief(sentence or "") or None)]
 Moment = Annotated[datetime, AfterValidator(utc)]
 THREE_PLACES = AfterValidator(lambda number: round(number, 3))

@@ -115,7 +115,7 @@ class MapNodeShape(Shape):
 
 
 class MapEdgeShape(Shape):
-    """``stated`` counts how often notes say so; ``conflict``: the two do not both hold."""
+    """``stated`` counts how often notes state it; ``conflict``: the nodes contradict each other."""
 
     source: str
     target: str
@@ -167,7 +167,7 @@ class Behaviour(Shape):
 
 
 class SessionShape(Shape):
-    """Whom the answers serve; ``working_set`` are the ids of the memories shown last."""
+    """The client's session; ``working_set`` are the ids of the memories shown last."""
 
     session_id: str = read_from("id")
     user_id: str
@@ -185,7 +185,7 @@ class InstructionsAnswer(Answer):
 
 class ConceptShape(Shape):
     """A note, or an entity named in notes; ``access_count`` is how often answers showed it.
-    ``connections`` counts its relations, before any answer showed anything."""
+    ``connections`` counts its relations; it is given until an answer has shown any memory."""
 
     id: str
     name: str

@@ -64,7 +64,7 @@ class EngineClient:
         if result.get("isError"):
             texts = [part.get("text", "") for part in result.get("content", [])]
             data = structured.get("error", {}).get("data") or {}
-            raise MemvaultError("\n".join(texts) or f"{name} failed", **_keywords(data))
+            raise MemvaultError("\n".join(texts) or f"{name} failed", **_without_message(data))
         return dict(structured)
 
     def status(self) -> dict[str, Any]:
@@ -97,8 +97,8 @@ class EngineClient:
         return self._admin("GET", "/admin/clients")
 
     def decide_client(self, action: str, key: str) -> bool:
-        """Approve or deny the client with a number, or revoke the one with an id; False if there
-        can be none."""
+        """Approve or deny the client with this number, or revoke the one with this id; False if no
+        client has it."""
         return bool(self._admin("POST", "/admin/clients", {"action": action, "key": key})["done"])
 
     def sign_in_address(self) -> str | None:
@@ -154,10 +154,10 @@ class EngineClient:
 
 def _raise_if_error(answer: dict[str, Any]) -> None:
     if error := answer.get("error"):
-        raise MemvaultError(str(error["message"]), **_keywords(error.get("data")))
+        raise MemvaultError(str(error["message"]), **_without_message(error.get("data")))
 
 
-def _keywords(data: Any) -> dict[str, Any]:
+def _without_message(data: Any) -> dict[str, Any]:
     """The data without ``message``, which the error has already."""
     return {k: v for k, v in data.items() if k != "message"} if isinstance(data, dict) else {}
 

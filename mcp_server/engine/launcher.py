@@ -1,4 +1,4 @@
-"""Find the engine of a vault, or start one; used by bridges and the command line.
+"""Finds the engine of a vault, or starts one; used by bridges and the command line.
 
 Every bridge imports this when it starts, so imports that only starting an engine needs are local.
 """
@@ -284,7 +284,7 @@ def _is_older(version: str) -> bool:
 
 
 def _numbers(version: str) -> list[int]:
-    """Those of the release, then of the build, which engines before builds were named lack."""
+    """The numbers of a release, then of its build: 0.1.0+20261128.023000. Old engines name none."""
     return [int(number) for number in re.findall(r"\d+", version)]
 
 

@@ -81,7 +81,7 @@ class CaptureQueue:
         self._started = True
         self._schedule()
 
-    def ask_over(self, sampling: SamplingClients) -> None:
+    def summarise_with(self, sampling: SamplingClients) -> None:
         """Use the models of these connections for summaries from now on."""
         self._sampling = sampling
 
@@ -113,7 +113,7 @@ class CaptureQueue:
             if self._worker.stopped:  # the others wait for the next start
                 return
             try:
-                captured = self._capture_kept(file)
+                captured = self._capture_file(file)
             except MemvaultError as error:
                 complete = complete and isinstance(error, MalformedFrontmatter)
                 self._files.log("memvault", "capture", f"waits: {error.message}")
@@ -127,7 +127,7 @@ class CaptureQueue:
         if not complete:
             self._worker.run(RETRY, self._schedule, after=RETRY_SECONDS)
 
-    def _capture_kept(self, file: Path) -> bool:
+    def _capture_file(self, file: Path) -> bool:
         head, _, data = file.read_bytes().partition(b"\n")
         words = head.decode("utf-8", "replace").split()
         try:

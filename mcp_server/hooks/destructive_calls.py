@@ -100,12 +100,12 @@ def _assignments(words: list[str]) -> Iterator[tuple[str, str]]:
 
 def _without_prefixes(words: list[str]) -> list[str]:
     """The words from the program's name on, without ``sudo`` and the like, and assignments."""
-    at = 0
-    while at < len(words) and (words[at] in _BEFORE_A_COMMAND or _ASSIGNMENT.fullmatch(words[at])):
-        at += 1
-        while at < len(words) and words[at].startswith("-"):  # an option of sudo or env
-            at += 1
-    return words[at:]
+    i = 0
+    while i < len(words) and (words[i] in _BEFORE_A_COMMAND or _ASSIGNMENT.fullmatch(words[i])):
+        i += 1
+        while i < len(words) and words[i].startswith("-"):  # an option of sudo or env
+            i += 1
+    return words[i:]
 
 
 def _expanded(word: str, values: Mapping[str, str]) -> str:
@@ -119,8 +119,8 @@ def _expanded(word: str, values: Mapping[str, str]) -> str:
 def _forgets_for_good(words: list[str]) -> bool:
     """Whether the words run ``memvault forget NOTE --for-good``, in whatever way."""
     names = [PurePath(word).stem.casefold() for word in words]
-    at = names.index("memvault") if "memvault" in names else len(names)
-    return "forget" in words[at:] and "--for-good" in words[at:]
+    index = names.index("memvault") if "memvault" in names else len(names)
+    return "forget" in words[index:] and "--for-good" in words[index:]
 
 
 def _targets(program: str, arguments: list[str]) -> list[str]:
@@ -135,7 +135,7 @@ def _targets(program: str, arguments: list[str]) -> list[str]:
                 break
             places.append(word)
         selects = any(word in _SELECTS for word in arguments)
-        # A search for some names spares the other notes, but no part of the history is spare.
+        # A search for some names spares the other notes; of the history, nothing may be deleted.
         return [place for place in places if OWN_FOLDER in place or not selects]
     if program == "git" and "clean" in operands:
         return _cleaned(arguments)

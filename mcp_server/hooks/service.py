@@ -228,7 +228,7 @@ class HookService:
         return notice
 
     def _news(self, project: str | None) -> Iterator[str]:
-        """Notices for a session of this project; what concerns another one's notes is no news."""
+        """Notices for a session of this project; none about notes of another project."""
         is_in_project = allowed_in(Scope(project=project), self._container.live.catalogue.by_path)
         for task in self._container.curation.tasks():
             is_conflict = task.task_type is TaskType.CONFLICTING_FACTS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from memvault.capture.extract import ItemKind
@@ -31,7 +31,6 @@ _CORRECTS = re.compile(
     r"nein,|moment,|eigentlich|besser gesagt|en fait|non,|plutôt|en realidad|mejor dicho)(?!\w)",
     re.IGNORECASE,
 )
-_NEXT_SHARE = 0.7  # of the best line's worth, from which another line of a session is quoted
 
 
 class SessionQuotations:
@@ -40,18 +39,18 @@ class SessionQuotations:
     def __init__(self, container: Container) -> None:
         self._container = container
 
-    def recent(self, folder: str, project: str | None, current: str) -> list[Quotation]:
+    def recent(self, folder: str, project: str | None, current_id: str) -> list[Quotation]:
         """Decisions and open questions of the last sessions in this folder or project, the latest
         first, and the last session's requests.
 
         Args:
-            current: the note id of the session that starts; it is left out.
+            current_id: the note id of the session that starts; it is left out.
         """
         sessions = [
             memory
             for memory in self._container.live.catalogue.all()
             if memory.type == "session"
-            and memory.id != current
+            and memory.id != current_id
             and (
                 memory.metadata.get("folder") == folder
                 or (project is not None and memory.project == project)
@@ -59,8 +58,8 @@ class SessionQuotations:
         ]
         sessions.sort(key=lambda memory: memory.created_at, reverse=True)
         quotations: list[Quotation] = []
-        for place, memory in enumerate(sessions[:RECENT_SESSIONS]):
-            quotations += self._quoted(memory, _LATEST_LINES if place == 0 else _LASTING_LINES)
+        for index, memory in enumerate(sessions[:RECENT_SESSIONS]):
+            quotations += self._quoted(memory, _LATEST_LINES if index == 0 else _LASTING_LINES)
         return distinct(quotations)[:MAX_COMPARED]
 
     def of_note(self, path: str | None) -> list[Quotation]:
@@ -92,16 +91,17 @@ class SessionQuotations:
             if quotation.heading in DECIDED and quotation.memory.created_at > session.created_at
         ]
 
-    def best_of(self, query: str, hit: Hit, headings: Collection[str] | None) -> list[Quotation]:
-        """The line of a captured session that fits a query best, whole, in a list; with two, half
-        as many sessions would fit into what a prompt gets.
+    def best_of(self, query: str, hit: Hit, headings: Collection[str] | None) -> Quotation | None:
+        """The whole line of a captured session that fits a query best, or None.
+
+        With two lines, half as many sessions would fit into what a prompt gets.
 
         Args:
             headings: sections to quote from; None for all.
         """
         (outline,) = self._container.outlines.of([hit])
         if outline is None:
-            return []
+            return None
         vector = self._container.embedder.embed_query(query)
         (scored,) = scores(query, vector, [hit], [outline])
         worth: dict[int, float] = {}
@@ -113,43 +113,38 @@ class SessionQuotations:
             for heading, lines in self._items(hit.memory).items()
             if headings is None or heading in headings
         }
-        best = _best_lines(items, lambda line: worth.get(line, 0.0), 1)
-        whole = {_with_corrections(items[heading], line): heading for heading, line, _ in best}
-        return [
-            Quotation(hit.memory, text, (first, last), heading)
-            for (first, last, text), heading in whole.items()
-        ]
+        best = _best_line(items, worth)
+        if best is None:
+            return None
+        heading, number = best
+        first, last, text = _with_corrections(items[heading], number)
+        return Quotation(hit.memory, text, (first, last), heading)
 
 
-def _best_lines(
-    items: Mapping[str, Sequence[tuple[int, str]]], worth: Callable[[int], float], limit: int
-) -> list[tuple[str, int, str]]:
-    """The heading, line and text of the lines of a session that are worth most, best first.
+def _best_line(
+    items: Mapping[str, Sequence[tuple[int, str]]], worth: Mapping[int, float]
+) -> tuple[str, int] | None:
+    """The heading and number of the line of a session that is worth most; None without lines.
 
     The person's words count more than the assistant's.
 
     Args:
         items: the lines by heading, see `items_by_heading`.
-        worth: the worth of the line with a number.
+        worth: by the line's number; other lines have 0.
     """
-    lines = [
-        (worth(number) * (_ASSISTANT if _is_assistants(heading, text) else 1.0), heading, number)
-        for heading, below in items.items()
-        for number, text in below
+    weighted = {
+        (heading, number): worth.get(number, 0.0)
+        * (_ASSISTANT if _is_assistants(heading, text) else 1.0)
+        for heading, lines in items.items()
+        for number, text in lines
         if heading != FILES and says_something(text)
-    ]
-    lines.sort(key=lambda line: -line[0])
-    texts = {number: text for below in items.values() for number, text in below}
-    return [
-        (heading, number, texts[number])
-        for score, heading, number in lines[:limit]
-        if score >= _NEXT_SHARE * lines[0][0]
-    ]
+    }
+    return max(weighted, key=weighted.__getitem__, default=None)
 
 
 def _with_corrections(lines: Sequence[tuple[int, str]], number: int) -> tuple[int, int, str]:
-    """The first and last number and the text of a line of a section with the lines behind it that
-    correct it ("Actually, make that Sunday."), and with the line that it corrects itself."""
+    """The first and last line number, and the text, of a line with the lines after it that correct
+    it ("Actually, make that Sunday.") and those before it that it corrects."""
     numbers = [of_line for of_line, _ in lines]
     first = last = numbers.index(number)
     while first > 0 and _CORRECTS.match(lines[first][1]):

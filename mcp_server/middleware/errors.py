@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 RATIONALE = "Rationale is required (10-500 characters)"
 VERBOSITY = "Verbosity level must be 0, 1, or 2"
 
-# Messages quoted from **core** (EC-CORE-002, -003, -016), by parameter and pydantic error type.
+# Messages quoted from the specification (EC-CORE-002, -003, -016), by parameter and pydantic error.
 MESSAGES = {
     ("rationale", "missing"): RATIONALE,
     ("rationale", "string_type"): RATIONALE,
@@ -90,7 +90,7 @@ class AnsweringTool(FunctionTool):
                 raise
             return error_result(invalid_params(cause, self.parameters))
         except MemvaultError as error:
-            return error_result(_in_words_of_core(error, self.name))
+            return error_result(_as_specified(error, self.name))
         except MCPError:
             raise
         except Exception:
@@ -134,8 +134,8 @@ class UnknownTools(Middleware):
             raise MCPError(mt.INVALID_PARAMS, f"Unknown tool: {name}") from error
 
 
-def _in_words_of_core(error: MemvaultError, operation: str) -> MemvaultError:
-    """A storage error in the words of **core** (ERR-CORE-001), unless it has them already."""
+def _as_specified(error: MemvaultError, operation: str) -> MemvaultError:
+    """A storage error in the words of the specification (ERR-CORE-001), unless it has them."""
     if type(error) is not StorageError or error.message.startswith(STORAGE_PREFIXES):
         return error
     worded = StorageError(f"Storage error: {operation} failed - {error.message}", **error.data)
@@ -192,9 +192,9 @@ def invalid_params(error: ValidationError, schema: Mapping[str, Any]) -> Invalid
         data["received"] = len(details["input"])
     message = MESSAGES.get((parameter, kind))
     if message is None and kind in OUT_OF_RANGE:
-        message = _range_message(parameter, _property(schema, location))
+        message = _range_message(parameter, _schema_at(schema, location))
     if message is None:
-        described = _property(schema, location if kind in NO_OBJECT else location[:-1])
+        described = _schema_at(schema, location if kind in NO_OBJECT else location[:-1])
         object_schema = _first_with_properties(described, schema)
         explanation = _explanation(kind, details, object_schema.get("properties", {}))
         message = f"Invalid params: {parameter} - {explanation}"
@@ -225,7 +225,7 @@ def _range_message(parameter: str, described: Mapping[str, Any]) -> str | None:
     return f"{parameter} must be between {low:g} and {high:g}"
 
 
-def _property(schema: Mapping[str, Any], location: list[str]) -> Mapping[str, Any]:
+def _schema_at(schema: Mapping[str, Any], location: list[str]) -> Mapping[str, Any]:
     """The part of a JSON schema that describes the value at this location."""
     described: Mapping[str, Any] = schema
     for name in location:

@@ -1,5 +1,5 @@
-"""Leaves signs that nobody sees out of what goes to a model: the person could not see that a text
-says more to a model than to them. The notes stay as they are."""
+"""Removes invisible characters from what goes to a model: with them, a text could say more to a
+model than the person sees. The notes stay as they are."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from memvault.model.unicode_forms import without_invisible
 
 
 class VisibleText(Middleware):
-    """Removes invisible signs from all answers, errors, resources and prompts."""
+    """Removes invisible characters from all answers, errors, resources and prompts."""
 
     async def on_call_tool(self, context: ToolCall, call_next: CallTool) -> ToolResult:
         result = await call_next(context)
@@ -51,7 +51,7 @@ class VisibleText(Middleware):
 
 
 def visible(value: Any) -> Any:
-    """The value without invisible signs in the texts, lists and objects that it consists of."""
+    """The value with invisible characters removed from all texts in it."""
     if isinstance(value, str):
         return without_invisible(value)
     if isinstance(value, dict):

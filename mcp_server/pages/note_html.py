@@ -121,7 +121,7 @@ def _words(token: Token, around: tuple[str, ...]) -> _Words:
 def _mark(tokens: Sequence[Token], differ: Collection[int]) -> None:
     """Mark the words with these numbers.
 
-    White space and the signs of a highlight are never marked, so that tags nest.
+    White space and the marks of a highlight are never marked, so that tags nest.
     """
     at = 0
     for token, around in _leaves(tokens):
@@ -205,22 +205,22 @@ def _obsidian(state: StateCore) -> None:
     state.tokens = tokens
 
 
-def _text(_self: RendererHTML, tokens: Sequence[Token], at: int, *_: object) -> str:
-    return _HIGHLIGHT.sub(r"<mark>\1</mark>", escapeHtml(tokens[at].content))
+def _text(_self: RendererHTML, tokens: Sequence[Token], index: int, *_: object) -> str:
+    return _HIGHLIGHT.sub(r"<mark>\1</mark>", escapeHtml(tokens[index].content))
 
 
-def _formula(_self: RendererHTML, tokens: Sequence[Token], at: int, *_: object) -> str:
-    return escapeHtml(tokens[at].content).replace("\n", "<br />\n")
+def _formula(_self: RendererHTML, tokens: Sequence[Token], index: int, *_: object) -> str:
+    return escapeHtml(tokens[index].content).replace("\n", "<br />\n")
 
 
-def _table(self: RendererHTML, tokens: Sequence[Token], at: int, options: Any, env: _Env) -> str:
+def _table(self: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: _Env) -> str:
     """A table in a box that scrolls by itself, so that a wide table does not widen the page."""
-    table = self.renderToken(tokens, at, options, env)
-    return f'<div class="wide">{table}' if tokens[at].nesting == 1 else f"{table}</div>"
+    table = self.renderToken(tokens, index, options, env)
+    return f'<div class="wide">{table}' if tokens[index].nesting == 1 else f"{table}</div>"
 
 
-def _tag(_self: RendererHTML, tokens: Sequence[Token], at: int, *_: object) -> str:
-    name = tokens[at].meta["name"]
+def _tag(_self: RendererHTML, tokens: Sequence[Token], index: int, *_: object) -> str:
+    name = tokens[index].meta["name"]
     return f'<a class="tag" href="/memories?find={quote("#" + name)}">#{escapeHtml(name)}</a>'
 
 
@@ -235,8 +235,8 @@ def _wikilink(
     return f'<a href="{escapeHtml(address)}">{text}</a>'
 
 
-def _link(self: RendererHTML, tokens: Sequence[Token], at: int, options: Any, env: _Env) -> str:
-    token = tokens[at]
+def _link(self: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: _Env) -> str:
+    token = tokens[index]
     target = str(token.attrs.get("href", ""))
     title = token.attrs.get("title")
     token.attrs = {} if title is None else {"title": title}
@@ -244,15 +244,15 @@ def _link(self: RendererHTML, tokens: Sequence[Token], at: int, options: Any, en
         token.attrs |= {"href": target, "rel": "noopener noreferrer", "target": "_blank"}
     elif (address := env["resolve"](unquote(target.partition("#")[0]))) is not None:
         token.attrs["href"] = address
-    return self.renderToken(tokens, at, options, env)
+    return self.renderToken(tokens, index, options, env)
 
 
-def _cell(self: RendererHTML, tokens: Sequence[Token], at: int, options: Any, env: _Env) -> str:
+def _cell(self: RendererHTML, tokens: Sequence[Token], index: int, options: Any, env: _Env) -> str:
     """A cell with its column's alignment as a class, because the pages forbid inline styles."""
-    style = str(tokens[at].attrs.pop("style", ""))
+    style = str(tokens[index].attrs.pop("style", ""))
     if style:
-        tokens[at].attrs["class"] = style.replace(":", "-")
-    return self.renderToken(tokens, at, options, env)
+        tokens[index].attrs["class"] = style.replace(":", "-")
+    return self.renderToken(tokens, index, options, env)
 
 
 def _image(

@@ -206,7 +206,7 @@ def _visible(page: str) -> str:
     """The page without invisible characters, which may reverse a number or hide words from
     the person who decides; what forms send back stays as it is."""
     parts = _INPUTS.split(page)  # texts and inputs in turn
-    return "".join(part if at % 2 else without_invisible(part) for at, part in enumerate(parts))
+    return "".join(part if i % 2 else without_invisible(part) for i, part in enumerate(parts))
 
 
 class _SecurityHeaders:

@@ -103,7 +103,7 @@ def open_generation(folder: Path, shared: SharedParts) -> Generation:
             shared.vault, stores, embedder, shared.entity_cache, shared.settings.index,
             forgotten=shared.forgotten, merged=shared.merged,
         )  # fmt: skip
-        if indexer.catalogue.is_newer and not stores.servers:
+        if indexer.catalogue.has_newer_records and not stores.servers:
             raise StorageError("The indexes were made by a newer memvault.")
     catalogue, graph_view = indexer.catalogue, GraphView(stores.graph, indexer.catalogue.by_id)
     indexer.on_change.append(graph_view.apply)

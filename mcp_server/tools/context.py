@@ -98,7 +98,7 @@ class ContextTools(Tools):
 
 
 SHOWN_CHARS = 2_000  # of a note, at verbosity 1
-NEAR: tuple[Aspect, ...] = ("neighborhood",)
+NEIGHBOURS_ONLY: tuple[Aspect, ...] = ("neighborhood",)
 
 CitationTags = Annotated[
     list[Annotated[str, Field(min_length=1, max_length=64)]],
@@ -168,7 +168,7 @@ class CitationTools(Tools):
 
     def _neighbours(self, memory: Memory) -> list[LinkedMemoryShape] | None:
         try:
-            neighborhood = self._box.presenter.insights([memory.id], NEAR).neighborhood
+            neighborhood = self._box.presenter.insights([memory.id], NEIGHBOURS_ONLY).neighborhood
         except (StoreUnavailable, GraphQueryError):
             return None
         return [

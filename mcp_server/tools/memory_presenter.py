@@ -22,7 +22,7 @@ from memvault.model.errors import GraphQueryError, MemvaultError, StoreUnavailab
 from memvault.model.graph import GraphEdge
 from memvault.model.memory import Memory, UTLState
 from memvault.model.search import Aspect, Hit, Insights, Scope, SearchResult, VerbosityLevel
-from memvault.reasoning.insights import EVERY_ASPECT, NEAR, insights
+from memvault.reasoning.insights import EVERY_ASPECT, MAX_NEIGHBOURS, insights
 from memvault.reasoning.lead_sentences import LeadSentences
 from memvault.search.embeds import Embeds
 from memvault.search.scope import allowed_in, without_filters
@@ -72,19 +72,19 @@ class MemoryPresenter:
         if gated:  # embedded text may be others' words
             return nodes
         is_in_project = allowed_in(without_filters(scope), container.live.catalogue.by_path)
-        for at, (hit, excerpt) in enumerate(zip(hits, excerpts, strict=True)):
+        for index, (hit, excerpt) in enumerate(zip(hits, excerpts, strict=True)):
             if hit.withheld:
                 continue
             embeds = self._embeds.of(hit.memory, excerpt.text, excerpt.lines, is_in_project)
             if embedded := [EmbeddedShape.of(embed) for embed in embeds]:
-                nodes[at] = nodes[at].model_copy(update={"embedded": embedded})
+                nodes[index] = nodes[index].model_copy(update={"embedded": embedded})
         return nodes
 
     def insights(
         self,
         ids: Sequence[str],
         aspects: Collection[Aspect] = EVERY_ASPECT,
-        near: int = NEAR,
+        near: int = MAX_NEIGHBOURS,
         *,
         scope: Scope | None = None,
     ) -> Insights:

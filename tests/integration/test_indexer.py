@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from indexer.batches import EARLY
+from indexer.batches import NOTES_AHEAD
 from indexer.catalogue import Catalogue
 from indexer.doctor import examine, known_problems
 from indexer.indexer import FEW, FEW_LINKED, Indexer
@@ -97,11 +97,11 @@ def test_the_words_of_a_note_are_counted_once_also_where_it_is_embedded_early(
         return count_all(counter, texts)
 
     monkeypatch.setattr(TokenCounter, "count_all", counting)
-    for number in range(EARLY + 20):
+    for number in range(NOTES_AHEAD + 20):
         write(f"n{number}.md", f"# Note {number}\n\nIt is about thing {number} alone.\n")
     indexer.scan()
     own = [text for text in counted if text.startswith("It is about")]
-    assert len(own) == len(set(own)) == EARLY + 20
+    assert len(own) == len(set(own)) == NOTES_AHEAD + 20
 
 
 def test_rows_of_other_namespaces_are_written_also_without_a_record(indexer: Indexer) -> None:

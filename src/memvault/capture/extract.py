@@ -213,13 +213,13 @@ def is_command(text: str) -> bool:
 def _of_person(turn: TranscriptTurn, sentences: list[str]) -> Iterator[Item]:
     requested = False
     pasted = len(turn.text) > LONG_TURN_CHARS
-    for at, (kind, sentence) in enumerate(_joined(sentences, by_person=True)):
+    for index, (kind, sentence) in enumerate(_joined(sentences, by_person=True)):
         if kind is not None:
             yield Item(kind, sentence, "person", turn.at)
             continue
         asks, requests = sentence.endswith(("?", "？")), is_command(sentence)
         # A question states nothing, and would be found whenever it is asked again.
-        if (asks and not requests) or (requests and requested) or (pasted and at >= 5):
+        if (asks and not requests) or (requests and requested) or (pasted and index >= 5):
             continue
         if requests and len(sentence.split()) < REQUEST_WORDS:
             continue
@@ -230,13 +230,13 @@ def _of_person(turn: TranscriptTurn, sentences: list[str]) -> Iterator[Item]:
 def _of_assistant(turn: TranscriptTurn, sentences: list[str]) -> Iterator[Item]:
     marked = _joined(sentences, by_person=False)
     plain = [
-        at
-        for at, (kind, sentence) in enumerate(marked)
+        index
+        for index, (kind, sentence) in enumerate(marked)
         if kind is None and not _NARRATES.match(sentence) and not sentence.endswith(("?", "？"))
     ]
-    reported = set(sorted(plain, key=lambda at: (-_weight(marked[at][1]), at))[:REPORTS_PER_TURN])
-    for at, (kind, sentence) in enumerate(marked):
-        if kind is not None or at in reported:
+    reported = set(sorted(plain, key=lambda index: -_weight(marked[index][1]))[:REPORTS_PER_TURN])
+    for index, (kind, sentence) in enumerate(marked):
+        if kind is not None or index in reported:
             yield Item(kind or ItemKind.REPORT, sentence, "assistant", turn.at)
 
 

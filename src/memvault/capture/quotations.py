@@ -27,7 +27,7 @@ _CUT = "…"
 
 _HEADING = re.compile(r"\[(?![ xX]\])[^\[\]]{1,80}\]\Z")
 _LIST_MARK = re.compile(r"\A[-*+] (?=\S)")
-_NEXT_LINE = " / "  # after a line that no sign ends
+_NEXT_LINE = " / "  # after a line without punctuation at its end
 _CLAUSE = re.compile(r"[,;:](?= )| [–—-](?= )")
 _ENDED = re.compile(r"[.!?:;。！？)\]\"'”’]\Z")
 _CUT_FROM = 1.5  # times the limit; excerpts cut a sentence at twice the limit
@@ -77,7 +77,7 @@ class Quotation:
 
         Its angle brackets are replaced, so that it cannot end the marks around all quotations, and
         so are the quotation marks of a claim, and those before a bracket, so that it cannot end
-        its own and name another source. Signs that nobody sees are left out.
+        its own and name another source. Invisible characters are left out.
         """
         lines = f":{self.lines[0]}" if self.lines else ""
         kind = f", {self.memory.type}" if self.memory.type in LASTING else ""

@@ -17,12 +17,10 @@ from memvault.vault.session_lines import without_speaker
 # whose lines are replaced.
 _REPLACING = (*DECIDED, "Facts stated by the person")
 _REPLACED = (*_REPLACING, "Open questions")
-# The cosine from which a newer sentence is about the matter of an older one: if it names what it
-# replaces there, if it decides, and for others, as people say much alike about one matter that
-# all holds.
-NAMED_MATTER = 0.4
-DECIDED_MATTER = 0.55
-SAME_MATTER = 0.7
+# The least cosine at which a newer line is about the same matter as an older one, and replaces it.
+NAMED_MATTER = 0.4  # if it names what it replaces there
+DECIDED_MATTER = 0.55  # if it is a decision or preference
+SAME_MATTER = 0.7  # else; similar lines about one matter are often all true
 
 Embed = Callable[[Iterable[str]], Mapping[str, Vector]]
 
@@ -42,15 +40,15 @@ def newer_first(
     every = distinct([*quotations, *newer])
     replacements = _Replacements(every, embed)
     ordered: list[Quotation] = []
-    for place, quotation in enumerate(every[: len(quotations)]):
-        ordered += [every[new] for new in replacements.newest(place)]
-        is_replaced = replacements.is_replaced(place)
+    for index, quotation in enumerate(every[: len(quotations)]):
+        ordered += [every[new] for new in replacements.newest(index)]
+        is_replaced = replacements.is_replaced(index)
         ordered.append(replace(quotation, is_replaced=True) if is_replaced else quotation)
     return distinct(ordered)
 
 
 class _Replacements:
-    """Which of some quotations replace which others; each is named by its place."""
+    """Which of some quotations replace which others; each is named by its index."""
 
     def __init__(self, quotations: Sequence[Quotation], embed: Embed) -> None:
         self._quotations = quotations
@@ -70,12 +68,12 @@ class _Replacements:
             if _is_replaceable(quotations[old])
         }
 
-    def is_replaced(self, place: int) -> bool:
-        return bool(self._newer_than.get(place))
+    def is_replaced(self, index: int) -> bool:
+        return bool(self._newer_than.get(index))
 
-    def newest(self, place: int) -> Iterator[int]:
+    def newest(self, index: int) -> Iterator[int]:
         """What replaces a quotation and is not replaced itself."""
-        for new in self._newer_than.get(place, ()):
+        for new in self._newer_than.get(index, ()):
             if self.is_replaced(new):
                 yield from self.newest(new)
             else:

@@ -115,15 +115,15 @@ def _with_lines(path: str, text: str, heading: str, lines: list[str]) -> str:
     block = newline.join(lines) + newline
     note = parse_note(path, text.encode("utf-8", "surrogateescape"))
     all_lines = lines_of(text)
-    at = next((k for k, each in enumerate(note.headings) if each.text == heading), None)
-    if at is None:
+    index = next((k for k, each in enumerate(note.headings) if each.text == heading), None)
+    if index is None:
         later = _ORDER[_ORDER.index(heading) + 1 :]
         following = next((each for each in note.headings if each.text in later), None)
         if following is None:
             return appended(text, f"## {heading}{newline * 2}{block}")
         return inserted(text, following.line - 1, f"## {heading}{newline * 2}{block}{newline}")
-    found = note.headings[at]
-    below = (each for each in note.headings[at + 1 :] if each.level <= found.level)
+    found = note.headings[index]
+    below = (each for each in note.headings[index + 1 :] if each.level <= found.level)
     following = next(below, None)
     end = following.line - 1 if following else len(all_lines)
     while end > found.line and not all_lines[end - 1].strip():

@@ -13,7 +13,7 @@ from memvault.cognition.similarity_index import SimilarityIndex
 from memvault.model.memory import UTLState
 from memvault.model.note import Vector, mean_vector
 
-NEAREST = 5  # memories with which a new one is compared
+MAX_NEAREST = 5  # memories with which a new one is compared
 _COMPARED = 20  # as some of the nearest may be left out
 
 
@@ -42,7 +42,7 @@ def learning_state_of_new(
     vector = index.vectors([memory_id])[memory_id]
     hits = index.nearest(vector, _COMPARED) if vector is not None else []
     compared = [hit for hit in hits if hit[0] != memory_id and not apart_from(hit[0])]
-    nearest = dict(compared[:NEAREST])
+    nearest = dict(compared[:MAX_NEAREST])
     group = index.related(memory_id, LOCAL) or list(nearest)
     state = UTLState(
         delta_s=round(min(1.0, max(0.0, 1.0 - max(nearest.values(), default=0.0))), 3),

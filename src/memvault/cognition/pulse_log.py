@@ -59,7 +59,7 @@ class PulseLog(JournalReader):
     def _take(self, entries: Sequence[JournalEntry]) -> None:
         points = {point.at: point for point in self._points}
         points |= {entry.ts: point for entry in entries if (point := _point(entry)) is not None}
-        self._points = [points[at] for at in sorted(points)]
+        self._points = [points[index] for index in sorted(points)]
 
 
 def _moved(last: PulsePoint, now: PulsePoint) -> bool:

@@ -84,10 +84,10 @@ def distil(memory: Memory, note: ParsedNote, embed: Embed) -> Distillate | None:
     order = diverse(np.clip(vectors @ note_vector, 0, 1).tolist(), vectors, len(sentences), VARIETY)
     for most in WORDS:
         chosen, spent = [], 0
-        for at in order:
-            if lengths[at] >= MIN_WORDS and spent + lengths[at] <= most:
-                chosen.append(at)
-                spent += int(lengths[at])
+        for index in order:
+            if lengths[index] >= MIN_WORDS and spent + lengths[index] <= most:
+                chosen.append(index)
+                spent += int(lengths[index])
         chosen_sum = (vectors[chosen] * lengths[chosen, None]).sum(axis=0)
         fidelity = float(normalised(chosen_sum) @ note_vector)
         if chosen and fidelity >= FIDELITY:

@@ -131,12 +131,12 @@ def summary_sentences(note: ParsedNote, embed: Embed, rarity: Rarity) -> list[Se
     rare = np.array([_information(sentence.text, rarity) for sentence in sentences])
     worth = (centrality(vectors) + rare / (rare.max() or 1.0)) / 2
     chosen, spent = [], 0
-    for at in diverse(worth.tolist(), vectors, len(sentences), VARIETY):
-        length = word_count(sentences[at].text)
+    for index in diverse(worth.tolist(), vectors, len(sentences), VARIETY):
+        length = word_count(sentences[index].text)
         if spent + length <= SUMMARY_WORDS:
-            chosen.append(at)
+            chosen.append(index)
             spent += length
-    return [sentences[at] for at in sorted(chosen)]
+    return [sentences[index] for index in sorted(chosen)]
 
 
 def _information(text: str, rarity: Rarity) -> float:

@@ -64,8 +64,7 @@ def role_scores(rewards: Sequence[Reward]) -> tuple[float | None, float | None, 
 
 
 def aggregate(scores: Iterable[float | None]) -> float:
-    """The aggregate reward of the three roles, which count a third each; of one without rewards
-    nothing."""
+    """The aggregate reward: a third of each role's score; a role without rewards counts as 0."""
     return sum(score * _THIRD for score in scores if score)
 
 

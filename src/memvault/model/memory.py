@@ -57,8 +57,8 @@ FOLDER_LIFECYCLES = {
 }
 
 
-# Numbers and signs before a folder's name ("20 Projects", "10-19 Finance", "📁 Projects"), and the
-# id that Notion's exports have after it.
+# Numbers and symbols before a folder's name ("20 Projects", "10-19 Finance", "📁 Projects"), and
+# the id that Notion's exports have after it.
 SORTED_BY = re.compile(r"^[\W_]*(?:\d{1,3}[\W_]+)*(?=[^\W\d_])| [0-9a-f]{32}$")
 
 

@@ -230,18 +230,18 @@ def own_lines(data: bytes, provenance: Provenance) -> bytes:
     own_parts = dict(provenance.own_parts)
     for span in provenance.spans:
         for number in range(span.first, min(span.last, len(parts) // 2 + 1) + 1):
-            at = 2 * (number - 1)
-            if _FADED.fullmatch(parts[at]):
+            index = 2 * (number - 1)
+            if _FADED.fullmatch(parts[index]):
                 continue
-            is_row = number > 1 and _ROW.match(parts[at]) and _ROW.match(parts[at - 2])
-            parts[at] = own_parts.get(number, "|" if is_row else "").encode()
+            is_row = number > 1 and _ROW.match(parts[index]) and _ROW.match(parts[index - 2])
+            parts[index] = own_parts.get(number, "|" if is_row else "").encode()
     return b"".join(parts)
 
 
 def written_form(text: str) -> str:
     """A sentence without what a formatter may change.
 
-    That is letter case, spaces, and the marks of lists, quotes, headings and emphasis. Signs,
+    That is letter case, spaces, and the marks of lists, quotes, headings and emphasis. Symbols,
     punctuation and targets of links stay."""
     if not text.isascii():
         text = normalized(text)

@@ -1,4 +1,4 @@
-"""Unicode normalisation in linear time, and text without line breaks or invisible signs."""
+"""Unicode normalisation in linear time, and text without line breaks or invisible characters."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from itertools import pairwise
 from typing import Literal
 
 # Python sorts the accents of a letter in quadratic time: 200,000 of them take half a minute. No
-# writing puts 64 signs on one letter, so such a run may be normalised in parts.
-_SIGNS = re.compile(r"[^\w\s\x00-\x7f]{64}")
+# writing puts 64 accents on one letter, so such a run may be normalised in parts.
+_MANY_ACCENTS = re.compile(r"[^\w\s\x00-\x7f]{64}")
 _LINE_BREAKS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
-# Signs that nobody sees and models read: zero-width ones without those that join letters, those
-# that set the direction of text, fillers and formats that no writing needs any more, and the tags,
-# which spell letters.
+# Characters that nobody sees and models read: zero-width ones except those that join letters,
+# those that set the direction of text, fillers and formats that no writing needs any more, and the
+# tags, which spell letters.
 _UNSEEN = (
     "\u200b\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb"
     "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e007f"
 )
-# Signs that some writing needs, but never two of a kind in a row, which spell letters.
+# Invisible characters that some writing needs, but never two of a kind in a row: these spell text.
 _JOINING = "\u00ad\u034f\u061c\u180e\u200c-\u200f"
 _HAN_VARIANTS = "\U000e0100-\U000e01ef"  # only after a Han character
 _VARIANTS = "\u180b-\u180d\u180f\ufe00-\ufe0f"
@@ -41,7 +41,7 @@ def normalized(text: str, form: Literal["NFC", "NFD", "NFKC", "NFKD"] = "NFC") -
     """The text in a Unicode normalisation form (UAX #15)."""
     if len(text) <= _SHORT or text.isascii():
         return unicodedata.normalize(form, text)
-    ends = [0, *(run.end() for run in _SIGNS.finditer(text)), len(text)]
+    ends = [0, *(run.end() for run in _MANY_ACCENTS.finditer(text)), len(text)]
     parts = (text[start:end] for start, end in pairwise(ends))
     return "".join(unicodedata.normalize(form, part) for part in parts)
 
@@ -55,33 +55,33 @@ def without_line_breaks(text: str) -> str:
 
 
 def without_invisible(text: str) -> str:
-    """The text without signs that people do not see, except those that scripts and emoji need."""
+    """The text without invisible characters, except those that scripts and emoji need."""
     if text.isascii() or _MAY_BE_INVISIBLE.search(text) is None:
         return text
-    return _INVISIBLE.sub(lambda run: "".join(text[at] for at in _kept(run)), text)
+    return _INVISIBLE.sub(lambda run: "".join(text[index] for index in _kept(run)), text)
 
 
 def as_written(text: str, visible: str) -> str | None:
-    """The first part of the text that people see as ``visible``, with the signs that nobody sees;
+    """The first part of the text that people see as ``visible``, with its invisible characters;
     None if there is none."""
     wanted = without_invisible(visible)
-    at = without_invisible(text).find(wanted)
-    if at < 0 or not wanted:
+    index = without_invisible(text).find(wanted)
+    if index < 0 or not wanted:
         return None
-    kept: list[int] = []  # where the visible signs are in the text
+    kept: list[int] = []  # the indexes in the text of the visible characters
     end = 0
     for run in _INVISIBLE.finditer(text):
         kept += (*range(end, run.start()), *_kept(run))
         end = run.end()
     kept += range(end, len(text))
-    return text[kept[at] : kept[at + len(wanted) - 1] + 1]
+    return text[kept[index] : kept[index + len(wanted) - 1] + 1]
 
 
 def _kept(run: re.Match[str]) -> list[int]:
-    """Where in the text the signs of a run are that stay: a flag, else at most one of each kind."""
+    """The indexes in the text of what stays of a run: a flag, else at most one of each kind."""
     if run[1]:
         return [*range(*run.span())]
     if run[2]:
         return [run.start()]
-    first = (sign.search(run.string, *run.span()) for sign in _NEEDED)
+    first = (kind.search(run.string, *run.span()) for kind in _NEEDED)
     return sorted(match.start() for match in first if match is not None)

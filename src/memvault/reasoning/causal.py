@@ -43,7 +43,7 @@ def causal_links(
     Links between two of the nodes come first, then those of the first ids. Nodes for which
     ``allowed`` is false are left out, with what they state.
     """
-    order = {key: place for place, key in enumerate(ids)}
+    order = {key: index for index, key in enumerate(ids)}
     ranked_links: dict[tuple[str, str, str], tuple[tuple[int, int, float], CausalLink]] = {}
     for key in ids:
         for edge in _edges_about(key, edges, allowed):

@@ -19,7 +19,7 @@ EVERY_ASPECT: tuple[Aspect, ...] = (
     "neighborhood",
     "conflicts",
 )
-NEAR = 5  # neighbours of each memory
+MAX_NEIGHBOURS = 5  # neighbours of each memory
 
 
 def insights(
@@ -28,7 +28,7 @@ def insights(
     memory_of: MemoryOf,
     aspects: Collection[Aspect] = EVERY_ASPECT,
     *,
-    near: int = NEAR,
+    near: int = MAX_NEIGHBOURS,
     lead_of: Callable[[Memory], tuple[str, int] | None] = lambda _: None,
     allowed: Callable[[str], bool] = lambda _: True,
 ) -> Insights:

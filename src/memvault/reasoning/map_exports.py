@@ -84,8 +84,8 @@ def graphviz(memory_map: MemoryMap, *, weights: bool = True) -> str:
 
 def quoted(text: str) -> str:
     """The text as a DOT string, escaped so that it cannot end the string or act as markup."""
-    signs = (" " if unicodedata.category(sign) in _UNSEEN else sign for sign in text)
-    return '"' + "".join(signs).translate(_ESCAPES) + '"'
+    visible = (" " if unicodedata.category(char) in _UNSEEN else char for char in text)
+    return '"' + "".join(visible).translate(_ESCAPES) + '"'
 
 
 def _dot_nodes(memory_map: MemoryMap) -> Iterator[str]:
@@ -164,12 +164,12 @@ def escaped(text: str) -> str:
     return "".join(map(_escaped, text))
 
 
-def _escaped(sign: str) -> str:
-    if unicodedata.category(sign) in _UNSEEN:
+def _escaped(char: str) -> str:
+    if unicodedata.category(char) in _UNSEEN:
         return " "
-    if sign == _LIGATURE or (sign.isascii() and not sign.isalnum() and sign not in _PLAIN):
-        return f"#{ord(sign)};"
-    return sign
+    if char == _LIGATURE or (char.isascii() and not char.isalnum() and char not in _PLAIN):
+        return f"#{ord(char)};"
+    return char
 
 
 def _edge_lines(

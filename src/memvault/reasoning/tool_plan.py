@@ -16,10 +16,10 @@ from memvault.model.state import HIGH_ENTROPY, LOW_COHERENCE, CognitivePulse
 from memvault.reasoning.goals import Goal, NamedEntity, Need
 
 RECENT = timedelta(days=7)
-SEVERAL = 2  # named entities from which the goal is about their relation
-MAX_PREFERENCES = 5  # that are recalled
-SHOWN = 3  # most names in the reasoning
-MIN_REASONING_CHARS = 20  # that critique_context reads
+MIN_RELATED = 2  # entities named in a goal that is about their relation
+MAX_PREFERENCES = 5  # to recall
+MAX_NAMES = 3  # in the reasoning
+MIN_REASONING_CHARS = 20  # shortest text that critique_context accepts
 _BACKWARD = re.compile(r"\b(?:why|because|causes?|caused|reasons?|root|led to|blocks?)\b", re.I)
 _FORWARD = re.compile(r"\b(?:effects?|consequences?|impact|results?|depends?)\b", re.I)
 
@@ -128,7 +128,7 @@ def _graph_steps(
             params,
             f"Follow the causes and effects that notes state of {goal.entities[0].name}",
         )
-    if Need.RELATION in goal.needs or Need.CAUSE in goal.needs or len(goal.entities) >= SEVERAL:
+    if Need.RELATION in goal.needs or Need.CAUSE in goal.needs or len(goal.entities) >= MIN_RELATED:
         why = (
             "Causes are stated as relations: follow them from what the goal names"
             if Need.CAUSE in goal.needs
@@ -212,7 +212,7 @@ def _reasoning(
     sentences = [state]
     if goal.entities:
         sentences.append(
-            "It names " + ", ".join(entity.name for entity in goal.entities[:SHOWN]) + "."
+            "It names " + ", ".join(entity.name for entity in goal.entities[:MAX_NAMES]) + "."
         )
     if goal.needs:
         sentences.append("It asks for " + ", ".join(sorted(goal.needs)) + ".")

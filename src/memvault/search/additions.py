@@ -34,18 +34,18 @@ def additions(
     Args:
         whole: the note's outline.
         shown: the same outline without the text of others.
-        chosen: the places of the sentences that the excerpt shows.
+        chosen: the indexes of the sentences that the excerpt shows.
         limit: UTF-8 bytes in all, of the nearest sentences; the first is returned even if longer.
             A last ``…`` marks that there are more.
     """
     left_out = _left_out(hit, whole, shown, chosen)
-    nearest = sorted(left_out, key=lambda place: min(abs(place - other) for other in chosen))
+    nearest = sorted(left_out, key=lambda index: min(abs(index - other) for other in chosen))
     fitting: list[int] = []
-    for place in nearest:
-        limit -= len(whole.statements[place].shown.encode())
+    for index in nearest:
+        limit -= len(whole.statements[index].shown.encode())
         if fitting and limit < 0:
             break
-        fitting.append(place)
+        fitting.append(index)
     added = [_addition(run) for run in _runs(hit.memory, whole, sorted(fitting))]
     if len(fitting) < len(left_out):
         added[-1] = added[-1]._replace(text=f"{added[-1].text} {CUT}")
@@ -53,12 +53,12 @@ def additions(
 
 
 def _left_out(hit: Hit, whole: Outline, shown: Outline, chosen: Sequence[int]) -> list[int]:
-    """The places of the sentences that `additions` are made of."""
-    headings = {whole.statements[place].heading for place in chosen}
+    """The indexes of the sentences that `additions` are made of."""
+    headings = {whole.statements[index].heading for index in chosen}
     contradicting = {evidence.title for evidence in hit.verification.contradicted_by}
     return [
-        place
-        for place, (statement, kept) in enumerate(
+        index
+        for index, (statement, kept) in enumerate(
             zip(whole.statements, shown.statements, strict=True)
         )
         if statement.shown
@@ -77,13 +77,13 @@ def _runs(memory: Memory, outline: Outline, places: Sequence[int]) -> Iterator[l
     """Successive sentences of one writer."""
 
     def run_of(numbered: tuple[int, int]) -> tuple[int, str]:
-        number, place = numbered
-        statement = outline.statements[place]
+        number, index = numbered
+        statement = outline.statements[index]
         origin = memory.provenance.of_sentence(statement.text, statement.lines)
-        return place - number, origin.writer
+        return index - number, origin.writer
 
     for _, run in groupby(enumerate(places), run_of):
-        yield [outline.statements[place] for _, place in run]
+        yield [outline.statements[index] for _, index in run]
 
 
 def _addition(statements: Sequence[Statement]) -> Addition:

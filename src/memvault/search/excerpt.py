@@ -182,9 +182,9 @@ def _with_code(question: str, scores: Scores, outline: Outline) -> Floats:
         has_number = [bool(_HAS_NUMBER.search(each.text)) for each in outline.statements]
         with_code *= 1.0 + _NUMBER_BONUS * np.array(has_number, np.bool_)
     for code, score in zip(outline.code, scores.code, strict=True):
-        place = code.lead if code.lead is not None else code.follower
-        if place is not None and is_shown[place]:
-            with_code[place] = max(with_code[place], score)
+        index = code.lead if code.lead is not None else code.follower
+        if index is not None and is_shown[index]:
+            with_code[index] = max(with_code[index], score)
     return with_code
 
 
@@ -206,15 +206,15 @@ def _excerpt(hit: Hit, outline: Outline, scores: _ByQuestion, limit: int) -> Exc
     whole, outline = outline, outline.of_best_author(memory, scores)
     statements, sizes = outline.statements, outline.layout.byte_counts.tolist()
     chosen = _best_places(outline, scores, limit)
-    room = limit - sum(sizes[place] for place in chosen)
+    room = limit - sum(sizes[index] for index in chosen)
     code: dict[Code, int] = {}
     room -= _add_code(code, outline, chosen, room)
     neighbours = _neighbours(outline.layout, chosen, room)
     chosen += neighbours
-    room -= sum(sizes[place] for place in neighbours)
+    room -= sum(sizes[index] for index in neighbours)
     room -= _add_code(code, outline, chosen, room)
-    if sum(sizes) - sum(sizes[place] for place in chosen) <= room:
-        chosen += [place for place, size in enumerate(sizes) if size and place not in chosen]
+    if sum(sizes) - sum(sizes[index] for index in chosen) <= room:
+        chosen += [index for index, size in enumerate(sizes) if size and index not in chosen]
     elif room > limit // 2:
         chosen += _following(sizes, chosen, room)
     best_sentence = statements[chosen[0]]
@@ -223,7 +223,7 @@ def _excerpt(hit: Hit, outline: Outline, scores: _ByQuestion, limit: int) -> Exc
     else:
         cut = {piece.lead for piece in outline.code if piece.lead is not None and piece not in code}
         text = text_of_excerpt(memory.title, statements, sorted(chosen), code, cut)
-    ranges = [statements[place].lines for place in chosen] + [block.lines for block in code]
+    ranges = [statements[index].lines for index in chosen] + [block.lines for block in code]
     first, last = min(lines.first for lines in ranges), max(lines.last for lines in ranges)
     has_foreign = not of_others.isdisjoint(chosen) or not all(
         provenance.of_lines(block.lines).is_person for block in code
@@ -281,10 +281,10 @@ def _best_places(outline: Outline, scores: _ByQuestion, limit: int) -> list[int]
     ]
     chosen = best_by_question[:1]
     room = limit - int(sizes[chosen[0]])
-    for place in (*best_by_question, *order[worth[order] >= _MIN_SHARE].tolist()):
-        size = int(sizes[place])
-        if 0 < size <= room and place not in chosen:
-            chosen.append(place)
+    for index in (*best_by_question, *order[worth[order] >= _MIN_SHARE].tolist()):
+        size = int(sizes[index])
+        if 0 < size <= room and index not in chosen:
+            chosen.append(index)
             room -= size
     return chosen
 
@@ -294,10 +294,10 @@ def _neighbours(layout: Layout, chosen: Sequence[int], room: int) -> list[int]:
     neighbours: list[int] = []
     used_places = set(chosen)
     sizes, headings = layout.byte_counts.tolist(), layout.heading_numbers.tolist()
-    for place in chosen:
-        for direction in (range(place + 1, len(sizes)), range(place - 1, -1, -1)):
+    for index in chosen:
+        for direction in (range(index + 1, len(sizes)), range(index - 1, -1, -1)):
             for neighbour in direction:
-                if headings[neighbour] != headings[place]:
+                if headings[neighbour] != headings[index]:
                     break
                 if neighbour in used_places:
                     continue
@@ -319,35 +319,35 @@ def _following(sizes: Sequence[int], chosen: Sequence[int], room: int) -> list[i
         sizes: of all sentences, in bytes.
     """
     following: list[int] = []
-    for place in range(chosen[0] + 1, len(sizes)):
-        if place not in chosen and sizes[place]:
-            if sizes[place] > room:
+    for index in range(chosen[0] + 1, len(sizes)):
+        if index not in chosen and sizes[index]:
+            if sizes[index] > room:
                 break
-            following.append(place)
-            room -= sizes[place]
+            following.append(index)
+            room -= sizes[index]
     return following
 
 
 def _add_code(code: dict[Code, int], outline: Outline, chosen: Sequence[int], room: int) -> int:
     """Add the code that chosen sentences introduce, or else explain, as far as it fits.
 
-    Each piece is added with the place of its sentence, the best sentence's first. Returns the
+    Each piece is added with the index of its sentence, the best sentence's first. Returns the
     number of bytes added, at most ``room``.
     """
-    ranks = {place: rank for rank, place in enumerate(chosen)}
+    ranks = {index: rank for rank, index in enumerate(chosen)}
     candidates = [
-        (ranks[place], number, place)
+        (ranks[index], number, index)
         for number, piece in enumerate(outline.code)
         if piece not in code
-        and (place := next((p for p in (piece.lead, piece.follower) if p in ranks), None))
+        and (index := next((p for p in (piece.lead, piece.follower) if p in ranks), None))
         is not None
     ]
     added_bytes = 0
-    for _, number, place in sorted(candidates):
+    for _, number, index in sorted(candidates):
         piece = outline.code[number]
         size = len(piece.block.text.encode())
         if added_bytes + size <= room:
-            code[piece] = place
+            code[piece] = index
             added_bytes += size
     return added_bytes
 
@@ -361,25 +361,25 @@ def text_of_excerpt(
 ) -> str:
     """The chosen sentences as they follow each other in the note; ``…`` is the code of those in
     ``without_code``."""
-    headings = {statements[place].heading for place in chosen}
+    headings = {statements[index].heading for index in chosen}
     text = CUT + " " if any(statement.shown for statement in statements[: chosen[0]]) else ""
-    for position, place in enumerate(chosen):
-        statement = statements[place]
+    for position, index in enumerate(chosen):
+        statement = statements[index]
         previous = statements[chosen[position - 1]] if position else None
         if len(headings) > 1 and (previous is None or previous.heading != statement.heading):
             text = f"{text.rstrip()}\n{_heading(title, statement.heading)}\n".lstrip("\n")
         pieces = sorted(
-            (piece for piece, piece_place in code.items() if piece_place == place),
+            (piece for piece, piece_place in code.items() if piece_place == index),
             key=lambda piece: piece.lines,
         )
         for piece in pieces:
-            if piece.lead != place:  # code that comes before its sentence
+            if piece.lead != index:  # code that comes before its sentence
                 text = f"{text.rstrip()}\n{piece.fenced}\n".lstrip("\n")
         following = chosen[position + 1] if position + 1 < len(chosen) else None
-        code_below = [f"\n{piece.fenced}" for piece in pieces if piece.lead == place]
-        if place in without_code:
+        code_below = [f"\n{piece.fenced}" for piece in pieces if piece.lead == index]
+        if index in without_code:
             code_below.append(f"\n{CUT}")
-        text += "".join((statement.shown, *code_below, _gap(statements, place, following)))
+        text += "".join((statement.shown, *code_below, _gap(statements, index, following)))
     return text.strip()
 
 
@@ -388,11 +388,11 @@ def _heading(title: str, heading: Sequence[str]) -> str:
     return f"[{' > '.join(path) or title}]"
 
 
-def _gap(statements: Sequence[Statement], place: int, following: int | None) -> str:
+def _gap(statements: Sequence[Statement], index: int, following: int | None) -> str:
     """The text between a sentence and the next one that is shown."""
-    skipped = any(statement.shown for statement in statements[place + 1 : following])
+    skipped = any(statement.shown for statement in statements[index + 1 : following])
     mark = f" {CUT}" if skipped else ""
     if following is None:
         return mark
-    is_new_line = statements[following].lines.first > statements[place].lines.last
+    is_new_line = statements[following].lines.first > statements[index].lines.last
     return mark + ("\n" if is_new_line else " ")

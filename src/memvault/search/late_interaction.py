@@ -26,19 +26,19 @@ def by_tokens(question: Floats, hits: Sequence[Hit]) -> list[Hit]:
     """
     ordered = list(hits)
     places = [
-        place
-        for place, hit in enumerate(hits[:FIRST])
+        index
+        for index, hit in enumerate(hits[:FIRST])
         if hit.found_by is FoundBy.TEXT and hit.token_signs and not hit.is_named
     ]
     if len(question) == 0 or len(places) < 2:
         return ordered
-    compared = [hits[place] for place in places]
+    compared = [hits[index] for index in places]
     relevances = [hit.relevance for hit in compared]
     worth = {
         hit.memory.id: hit.relevance + TOKEN_WEIGHT * fit(question, hit.token_signs)
         for hit in compared
     }
     best_first = sorted(compared, key=lambda hit: -worth[hit.memory.id])
-    for place, hit, relevance in zip(places, best_first, relevances, strict=True):
-        ordered[place], hit.relevance = hit, relevance
+    for index, hit, relevance in zip(places, best_first, relevances, strict=True):
+        ordered[index], hit.relevance = hit, relevance
     return ordered

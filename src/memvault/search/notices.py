@@ -15,13 +15,13 @@ from memvault.text.words import STOP_WORDS, words
 
 NONE_OF_THAT_TIME = "No note is of the time asked for, or names a day of it; these are the nearest."
 UNSURE = "No note surely answers this; these are the nearest."
-NEAREST = 3  # notes named if none answers
+MAX_NEAREST = 3  # notes named if none answers
 MAX_NAMED = 5  # memories and properties of which the text is withheld
 
 
 def unanswered_notice(candidates: Candidates) -> str:
     """Says that no note seems to answer, and names the nearest ones."""
-    nearest = [f"{hit.memory.title!r} ({hit.memory.path})" for hit in candidates.hits[:NEAREST]]
+    nearest = [f"{hit.memory.title!r} ({hit.memory.path})" for hit in candidates.hits[:MAX_NEAREST]]
     verb = "are" if nearest[1:] else "is"
     notice = f"No note seems to answer this; the nearest {verb} {_enumeration(nearest)}."
     return " ".join(filter(None, (candidates.notice, notice)))

@@ -61,7 +61,7 @@ def backlinks(memory_id: str, edges: Iterable[GraphEdge], memory_of: MemoryOf) -
     leading = [edge for edge in edges if edge.target == memory_id]
     linking = {edge.source: memory_of(edge.source) for edge in leading}
     by_path = sorted(filter(None, linking.values()), key=lambda memory: memory.path)
-    places = {memory.id: place for place, memory in enumerate(latest_first(by_path))}
+    places = {memory.id: index for index, memory in enumerate(latest_first(by_path))}
     return sorted(leading, key=lambda e: (places.get(e.source, len(places)), e.line, e.ordinal))
 
 

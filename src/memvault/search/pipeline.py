@@ -241,7 +241,7 @@ class Searcher:
     def _count_notes(self, scope: Scope, kind: str) -> int:
         """How many notes of a type, or in a folder or with a tag of this name, a scope has."""
         paths = self._memories.paths_of_type(kind) or self._memories.paths_in_group(kind)
-        return sum(in_scope(memory, scope) for memory in self._memories.at(paths))
+        return sum(in_scope(memory, scope) for memory in self._memories.by_paths(paths))
 
     def _unseen_names(self, request: SearchRequest, hits: Sequence[Hit]) -> list[str]:
         """The names in a question, besides its times, that no note has."""

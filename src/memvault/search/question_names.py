@@ -12,18 +12,18 @@ from collections.abc import Callable, Iterator
 
 from memvault.model.memory import Memory
 from memvault.search.question_languages import is_function_word_in, languages_of
-from memvault.stores.vectors.bm25 import PIECE_LETTERS
+from memvault.stores.vectors.bm25 import NGRAM_LETTERS
 from memvault.text.words import STOP_WORDS, name_key, words
 
 SHARE_ANSWERED = 0.4  # of the questions with such a name, about; see above
 _MIN_CHARS = 3
 # Languages in which names have endings, as "Praze" for "Praha". Of a long name other forms are
-# found by their pieces, of a short one they may not be.
+# found by their n-grams, of a short one they may not be.
 _INFLECTING = frozenset(
     ("croatian", "czech", "estonian", "finnish", "hungarian", "latvian", "lithuanian", "polish",
      "russian", "slovak", "slovene", "turkish")
 )  # fmt: skip
-_MIN_CHARS_INFLECTED = PIECE_LETTERS + 2
+_MIN_CHARS_INFLECTED = NGRAM_LETTERS + 2
 _WORD = re.compile(r"[^\W_][\w'’]*")
 _BEFORE_A_START = re.compile(r"[.?!:;(\"“”«]")
 _POSSESSIVE = re.compile(r"['’]s?\Z")

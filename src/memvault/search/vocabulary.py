@@ -109,7 +109,7 @@ class Vocabulary:
             if (term := _term(word)) is not None:
                 passages_with[term] += count
         return _Words(
-            {word: place for place, word in enumerate(commonest)},
+            {word: index for index, word in enumerate(commonest)},
             tuple(_term(word) for word in commonest),
             self._embedder.embed(commonest),
             {term: count / passages for term, count in passages_with.items()},
@@ -266,11 +266,11 @@ def _nearest(
     for word, cosines in zip(words, (vault_words.vectors @ vectors.T).T, strict=True):
         word_of_term: dict[int | None, str] = {}
         near_places = np.flatnonzero(cosines >= MIN_COSINE)
-        for place in near_places[np.argsort(-cosines[near_places])][: 4 * MAX_SIMILAR]:
+        for index in near_places[np.argsort(-cosines[near_places])][: 4 * MAX_SIMILAR]:
             if len(word_of_term) >= MAX_SIMILAR:
                 break
-            if vault_words.terms[place] not in question_terms:
-                word_of_term.setdefault(vault_words.terms[place], words_of_vault[place])
+            if vault_words.terms[index] not in question_terms:
+                word_of_term.setdefault(vault_words.terms[index], words_of_vault[index])
         if word_of_term:
             similar[word] = {
                 similar_word: SIMILAR_WEIGHT * float(cosines[vault_words.places[similar_word]])
@@ -295,8 +295,8 @@ def one_mistake_from(word: str, letters: str) -> Iterator[str]:
 
 def exchanged(word: str) -> Iterator[str]:
     """Every word from which this one differs by two neighbours exchanged after its first letter."""
-    for place in range(1, len(word) - 1):
-        yield f"{word[:place]}{word[place + 1]}{word[place]}{word[place + 2 :]}"
+    for index in range(1, len(word) - 1):
+        yield f"{word[:index]}{word[index + 1]}{word[index]}{word[index + 2 :]}"
 
 
 def _perhaps_meant(word: str, letters: str) -> Iterator[str]:

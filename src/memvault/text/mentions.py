@@ -84,7 +84,7 @@ _DAY_BEFORE = re.compile(r"(?<!\w)\d{1,2}(?:st|nd|rd|th|er|\.)?(?: of| de)? \Z")
 _DAY_CHARS = 12  # more characters than a day has before its month
 _DAY_AFTER = re.compile(r" \d{1,2}(?:(?:st|nd|rd|th)\b|(?=[,.;:)]|\Z| \d{4}\b))")
 _WITH_YEAR = re.compile(r"\.? \d{4}\Z")
-# Addresses; each begins where a run of their signs does, so that long runs take linear time.
+# Addresses; each begins where a run of their characters does, so that long runs take linear time.
 _URL = re.compile(
     r"\b(?:https?://|www\.)\S+|(?<![^\s@])[^\s@]+@[^\s@]+\.\w+|(?<![\w.+-])[\w.+-]+://\S+"
 )
@@ -169,8 +169,8 @@ class MentionText:
 
     def _starts_sentence(self, first: int) -> bool:
         """Whether the word starts a sentence, ignoring quotes and bullets."""
-        for place in range(first - 1, -1, -1):
-            start, end = self._places[place]
+        for index in range(first - 1, -1, -1):
+            start, end = self._places[index]
             word = self._text[start:end]
             if word not in _QUOTES:
                 return word in _SENTENCE_ENDS

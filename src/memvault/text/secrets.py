@@ -131,8 +131,8 @@ _ASSIGNED = re.compile(
     r"ist jetzt|ist|lautet|ahora es|es|est maintenant|est|era|è ora|è adesso|è|é agora|é|is nu|это)\s+)"
     rf"(?P<value>{_QUOTED}|[^\n])"  # quoted, or its first character
 )
-# Chinese and Japanese have no spaces to tell a word from a value: it is quoted, or has a digit or a
-# sign.
+# Chinese and Japanese have no spaces to tell a word from a value: it is quoted, or has a digit or
+# a symbol.
 _ASSIGNED_UNSPACED = re.compile(
     r"(?P<name>密码|密碼|口令|パスワード|暗証番号)[^\n。、，：:=!-~]{0,8}?\s?(?:[:：=是为為は]|設定|设置为)\s?[「『“]?"
     r"(?P<value>(?<=[「『“])[^「『“」』”\n]+(?=[」』”](?!から|里|中))|(?=[!-~]*[!-@\[-`{-~])[!-~]{4,})"
@@ -281,5 +281,5 @@ def _entropy(token: str) -> float:
 
 def _luhn(digits: str) -> bool:
     """Whether the last digit is the check digit of ISO/IEC 7812."""
-    doubled = (int(d) * 2 if place % 2 else int(d) for place, d in enumerate(reversed(digits)))
+    doubled = (int(d) * 2 if index % 2 else int(d) for index, d in enumerate(reversed(digits)))
     return sum(d - 9 if d > 9 else d for d in doubled) % 10 == 0

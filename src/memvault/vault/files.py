@@ -219,7 +219,7 @@ class Vault(VaultPaths):
 
         Raises:
             NoteConflict: the note kept changing.
-            NoteNotFound, OutsideVault, DiskFull, StorageError: as `read` and `create`; errors of
+            NoteNotFound, OutsideVault, DiskFull, StorageError: as `read` and `create_at`; errors of
                 `change` pass through. The note is then unchanged.
         """
         self.check()

@@ -33,7 +33,7 @@ _MOMENT = re.compile(r"((?:19|20)\d{6})(\d{4}(?:\d\d)?)(?!\d)")
 _CONFLICT = "<<<<<<< "  # the start of one, as Git marks it
 # As the names of daily notes; eight digits alone may be an id.
 _DAY = re.compile(r"\d{4}([-_.])\d{2}\1\d{2}|\d{1,2}([-.])\d{1,2}\2\d{4}")
-# In Japanese and Chinese, which have no spaces, a weekday has three signs.
+# In Japanese and Chinese, which have no spaces, a weekday has three characters.
 _SEVERAL_WORDS = re.compile(r"\S\s+\S|[\u3041-\u30ff\u4e00-\u9fff]{4}")
 _LETTERS = re.compile(r"[^\W\d_]{2}")
 _PLACEHOLDER = re.compile(r"\{\{|<%")  # of a template

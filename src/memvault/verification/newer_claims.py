@@ -41,8 +41,8 @@ ChangedAt = Callable[[str], datetime | None]
 """When the note at a path was last saved; None if that is unknown."""
 
 
-class _DatedSentence:
-    """A sentence: its words without those of days, of change and of reasons, and its values."""
+class _ComparedSentence:
+    """A sentence: its stems without those of days, of change and of reasons, and its values."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -63,7 +63,7 @@ class _DatedSentence:
     def says_change(self) -> bool:
         return occurs(UPDATES, self.text) or occurs(NEGATED, self.text)
 
-    def differs_from(self, other: _DatedSentence) -> bool:
+    def differs_from(self, other: _ComparedSentence) -> bool:
         """Whether it says that something changed, or has another value than a similar sentence."""
         return (
             self.says_change
@@ -94,14 +94,13 @@ def newer_claims(
             break
         sentences_of_claim = _sentences_of(claim)
         matches = [
-            (0, None) if hit is claim else of_hit.nearest(sentences_of_claim)
-            for hit, of_hit in zip(hits, stated, strict=False)
+            (0, None) if hit is claim else statements.nearest(sentences_of_claim)
+            for hit, statements in zip(hits, stated, strict=False)
         ]
         highest = max(count for count, _ in matches)
-        for place, (count, sentence) in enumerate(matches):
-            when = saved[place]
+        for of_hit, when, (count, sentence) in zip(newer, saved, matches, strict=False):
             if sentence is not None and count == highest and when is not None and when < claimed_at:
-                newer[place].append(NewerClaim(claim.memory, claim.lines, sentence, claimed_at))
+                of_hit.append(NewerClaim(claim.memory, claim.lines, sentence, claimed_at))
     return [tuple(of_hit[:MAX_NEWER]) for of_hit in newer]
 
 
@@ -118,7 +117,7 @@ class _Statements(NamedTuple):
 
     titles: frozenset[str]
     wanted: frozenset[str]
-    sentences: list[_DatedSentence]
+    sentences: list[_ComparedSentence]
     stems: frozenset[str]
 
     @classmethod
@@ -130,28 +129,29 @@ class _Statements(NamedTuple):
         others = question_stems if is_named_by_text else question_stems - titles
         return cls(titles, others or question_stems, stated, stems)
 
-    def nearest(self, claims: Sequence[_DatedSentence]) -> tuple[int, str | None]:
-        """The number of words shared with the nearest of these claims; and it, if it differs.
+    def nearest(self, claims: Sequence[_ComparedSentence]) -> tuple[int, str | None]:
+        """The number of stems shared with the nearest of these claims, and its text if it differs.
 
-        0 and None if no claim is about what the hit states.
+        0 and None if no claim is about what the hit states. Of equally near ones, one that differs.
         """
-        nearest: tuple[int, str | None] = (0, None)
+        most, differing = 0, None
         for claim in claims:
             least = max(MIN_SHARED, MIN_SHARE * len(claim.stems))
-            if len(claim.stems & self.stems) < max(least, nearest[0]):
+            if len(claim.stems & self.stems) < max(least, most):
                 continue  # quicker than comparing sentences; most claims end here
             in_titles = claim.stems & self.titles
             for sentence in self.sentences:
                 stems = sentence.all_stems
                 count = len(claim.stems & stems | in_titles)
                 if (
-                    (count, 0) >= (nearest[0], nearest[1] is not None)
+                    (count > most or (count == most and differing is None))
                     and count >= least
                     and claim.stems & stems
                     and self.wanted & (claim.stems | stems)
                 ):
-                    nearest = count, claim.text if claim.differs_from(sentence) else None
-        return nearest
+                    most = count
+                    differing = claim.text if claim.differs_from(sentence) else None
+        return most, differing
 
 
 def _is_other(amount: Amount, others: Sequence[Amount]) -> bool:
@@ -168,13 +168,13 @@ def _is_other(amount: Amount, others: Sequence[Amount]) -> bool:
     return False in comparisons and True not in comparisons
 
 
-def _sentences_of(hit: Hit) -> list[_DatedSentence]:
+def _sentences_of(hit: Hit) -> list[_ComparedSentence]:
     return [_sentence(readable(text)) for text in sentences(hit.text)]
 
 
-def _properties_of(memory: Memory) -> list[_DatedSentence]:
+def _properties_of(memory: Memory) -> list[_ComparedSentence]:
     shown = ((key, shown_value(value)) for key, value in memory.properties.items())
     return [_sentence(f"{words_of_key(key)}: {value}") for key, value in shown if value]
 
 
-_sentence = lru_cache(maxsize=4_000)(_DatedSentence)  # the same passages answer many questions
+_sentence = lru_cache(maxsize=4_000)(_ComparedSentence)  # the same passages answer many questions

@@ -1,7 +1,7 @@
 """Words that make a question sensitive, by topic and language.
 
-Entries are separated by spaces and are regular expressions of whole words, with two signs of their
-own: `*` is any letters or none, `_` is a space. Accents may be left out of both sides.
+Entries are separated by spaces and are regular expressions of whole words, with two notations of
+their own: `*` is any letters or none, `_` is a space. Accents may be left out of both sides.
 
 Only words that seldom occur in a harmless question are listed: not Italian "legge" (he reads) or
 Spanish "seguro" (sure) without the words around that make a noun of them, no German "Gericht" (a
@@ -250,7 +250,7 @@ SPACED = {
     },
 }  # fmt: skip
 
-# Chinese and Japanese: signs anywhere in the question.
+# Chinese and Japanese: characters anywhere in the question.
 UNSPACED = {
     SensitiveTopic.LEGAL: {
         "japanese": "法律 法的 契約 条項 特許 著作権 商標 訴訟 裁判 損害賠償 解約 解雇 委任状 "

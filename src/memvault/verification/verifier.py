@@ -30,7 +30,7 @@ from memvault.verification.question_terms import QuestionTerms, question_terms
 from memvault.verification.sensitive_topics import sensitive_topic_of
 from memvault.verification.vault_names import names_in
 
-WITNESSES = 20  # passages searched in addition to the found ones (FR-44)
+MAX_WITNESSES = 20  # passages searched in addition to the found ones (FR-44)
 MAX_READ = 3  # first memories that are read in full for a value of the requested kind
 DOUBT = 0.6  # score of an unconfirmed claim (triple 11.3); below 0.7 (FR-46)
 
@@ -194,7 +194,7 @@ class Verifier:
                 witnesses += self.claims_of_properties(memory, attribute_stems)
         try:
             ranked = self._vectors.rank_keywords(
-                self._keywords(claims), WITNESSES, size=ChunkSize.PASSAGE, scope=project
+                self._keywords(claims), MAX_WITNESSES, size=ChunkSize.PASSAGE, scope=project
             )
             chunks = self._vectors.read(ranked.chunk_ids)
         except StoreUnavailable:

@@ -21,7 +21,7 @@ from memvault.model.graph import EdgeOrigin, GraphEdge
 from memvault.stores.graph_view import GraphView
 
 NAMED = frozenset((EdgeOrigin.MENTION, EdgeOrigin.ENTITY))
-NEAREST = 10  # most similar notes with which each note is compared
+MAX_NEAREST = 10  # most similar notes with which each note is compared
 AT_ONCE = 64  # notes whose nearest are found in one step: 20 ms in a vault of 10,000
 EDGES_AT_ONCE = 500
 NAME_WEIGHT = 2.5  # weight of a link probability, added to Adamic-Adar
@@ -69,8 +69,8 @@ class LinkedNodes:
         around: dict[str, set[str]] = defaultdict(set)
         sources: dict[str, set[str]] = defaultdict(set)
         named: dict[tuple[str, str], GraphEdge] = {}
-        for at, edge in enumerate(view.all()):
-            if at % EDGES_AT_ONCE == 0:
+        for index, edge in enumerate(view.all()):
+            if index % EDGES_AT_ONCE == 0:
                 go_on()
             if edge.source == edge.target or edge.origin is EdgeOrigin.TAG:
                 continue
@@ -121,9 +121,9 @@ def nearest_notes(rows: Rows, most: int, go_on: GoOn) -> Iterator[tuple[str, str
         rows_of_block = np.arange(len(cosines))
         cosines[rows_of_block, first + rows_of_block] = -np.inf
         best = np.argpartition(-cosines, most - 1, axis=1)[:, :most]
-        for at, places in enumerate(best.tolist()):
-            for place in places:
-                yield rows.ids[first + at], rows.ids[place], float(cosines[at, place])
+        for index, others in enumerate(best.tolist()):
+            for other in others:
+                yield rows.ids[first + index], rows.ids[other], float(cosines[index, other])
 
 
 def missing_links(
@@ -136,10 +136,10 @@ def missing_links(
         rows: the vectors of the notes that may be linked, L2-normalised.
         go_on: called between steps of a few milliseconds; may pause, and raises to stop.
     """
-    row_of = {key: at for at, key in enumerate(rows.ids)}
+    row_of = {key: index for index, key in enumerate(rows.ids)}
     cosines = {
         _pair(first, second): cosine
-        for first, second, cosine in nearest_notes(rows, NEAREST, go_on)
+        for first, second, cosine in nearest_notes(rows, MAX_NEAREST, go_on)
     }
     for first, second in linked.naming:
         if first not in row_of or second not in row_of:
@@ -147,8 +147,8 @@ def missing_links(
         cosine = float(rows.matrix[row_of[first]] @ rows.matrix[row_of[second]])
         cosines.setdefault(_pair(first, second), cosine)
     links: list[MissingLink] = []
-    for at, ((first, second), cosine) in enumerate(cosines.items()):
-        if at % EDGES_AT_ONCE == 0:
+    for index, ((first, second), cosine) in enumerate(cosines.items()):
+        if index % EDGES_AT_ONCE == 0:
             go_on()
         if 0.0 < cosine < SAME and second not in linked.around.get(first, ()):
             link = _scored(first, second, cosine, linked)

@@ -24,12 +24,12 @@ from memvault.consolidation.dreams.record import (
 )
 from memvault.model.graph import SHORTCUT_REWARD, SHORTCUT_TRAVERSALS
 
-REPLAYED = 100  # recent memories
+MAX_REPLAYED = 100  # recent memories
 LEARNING_RATE = 0.1  # η of the Hebbian rule
 STRONG = 0.25  # strength from which a link is proposed: about ten replays
 RELATED_COSINE = 0.7  # above which two related memories are strengthened
-RELATED = 20  # related memories with which each one is compared
-CLUSTERED = 2_000  # nodes that are clustered at once: Leiden takes 30 ms for them
+MAX_RELATED = 20  # related memories with which each one is compared
+MAX_CLUSTERED = 2_000  # nodes that are clustered at once: Leiden takes 30 ms for them
 CLUSTER_SIZES = (4, 12)
 CLUSTER_COSINE = 0.45  # least mean cosine within a cluster about one subject
 SUBJECT_SPREAD = 3  # most notes that name the subject, for each such note in the cluster
@@ -49,7 +49,7 @@ class Nrem(Phase):
         replayed: list[str] = []
         complete = True
         try:
-            for key in self.recent(REPLAYED):
+            for key in self.recent(MAX_REPLAYED):
                 self.go_on()
                 strengthened.update(self._replay(key))
                 replayed.append(key)
@@ -76,7 +76,7 @@ class Nrem(Phase):
     def _replay(self, key: str) -> dict[tuple[str, str], float]:
         """The strength that each pair with this memory gains."""
         together = {partner for pair in self.together if key in pair for partner in pair}
-        partners = {*self.index.related(key, RELATED), *together} - {key}
+        partners = {*self.index.related(key, MAX_RELATED), *together} - {key}
         vectors = self.index.vectors([key, *partners])
         key_vector = vectors.get(key)
         gained: dict[tuple[str, str], float] = {}
@@ -138,7 +138,7 @@ class Nrem(Phase):
             cohesion = float(centre @ centre)  # mean cosine of all pairs, self-pairs included
             if cohesion >= CLUSTER_COSINE and not self._summed_up(rows.ids):
                 nearest = np.argsort(-(rows.matrix @ centre))[: CLUSTER_SIZES[1]]
-                scored.append((cohesion, [rows.ids[place] for place in nearest.tolist()]))
+                scored.append((cohesion, [rows.ids[index] for index in nearest.tolist()]))
         for _, ids in sorted(scored, key=lambda cluster: (-cluster[0], cluster[1])):
             self.go_on()
             memories = [memory for key in ids if (memory := self.memory_of(key)) is not None]
@@ -158,13 +158,13 @@ class Nrem(Phase):
         """Large enough clusters of the recent memories and their related ones."""
         number_of: dict[str, int] = {}
         for key in recent:
-            for related in (key, *self.index.related(key, RELATED)):
-                if len(number_of) < CLUSTERED and self.may_link(related):
+            for related in (key, *self.index.related(key, MAX_RELATED)):
+                if len(number_of) < MAX_CLUSTERED and self.may_link(related):
                     number_of.setdefault(related, len(number_of))
             self.go_on()
         weights: dict[tuple[int, int], float] = defaultdict(float)
         for key, number in number_of.items():
-            for neighbour in self.index.related(key, RELATED):
+            for neighbour in self.index.related(key, MAX_RELATED):
                 if neighbour in number_of:
                     pair = (min(number, number_of[neighbour]), max(number, number_of[neighbour]))
                     weights[pair] += 1.0

@@ -22,7 +22,7 @@ from memvault.consolidation.dreams.record import (
 )
 from memvault.model.graph import EdgeOrigin, GraphNode, NodeKind
 
-QUERIES = 50
+MAX_QUERIES = 50
 WALK_STEPS = 6
 WALK_CHOICES = 20  # neighbours that each step of a walk chooses from
 ANSWERED = 0.5  # relevance from which a memory answers a question
@@ -129,7 +129,7 @@ class Rem(Phase):
 
     def _late_answers(self, answered: list[bool]) -> Iterator[Discovery]:
         """Notes that may answer questions that found nothing when they were asked."""
-        for question, at, client in self.unanswered[:QUERIES]:
+        for question, at, client in self.unanswered[:MAX_QUERIES]:
             self.go_on()
             answer = self.answer(question, at)
             answered.append(answer is not None)
@@ -146,7 +146,7 @@ class Rem(Phase):
 
     def _open_questions(self, answered: list[bool]) -> Iterator[Discovery]:
         """For each open question, a link to a note that may answer it, or the question itself."""
-        for question, ids in self.questions()[:QUERIES]:
+        for question, ids in self.questions()[:MAX_QUERIES]:
             self.go_on()
             concerned = [memory for key in ids if (memory := self.memory_of(key)) is not None]
             if not concerned:
@@ -177,8 +177,8 @@ class Rem(Phase):
 
     def _walk(self, ids: Sequence[str], dice: random.Random, answered: list[bool]) -> None:
         """Walk from a memory to one far in meaning, and search for memories that connect both."""
-        for start in dice.sample(ids, min(len(ids), QUERIES)):
-            if len(answered) >= QUERIES:
+        for start in dice.sample(ids, min(len(ids), MAX_QUERIES)):
+            if len(answered) >= MAX_QUERIES:
                 return
             self.go_on()
             end = self._far_from(start, dice)

@@ -81,7 +81,7 @@ def is_stored_only_by(history: History, note: Memory, client: str) -> bool:
 
 def _untouched_by_person(newest_first: Sequence[Change], path: str, version: str | None) -> bool:
     paths, steps = {path}, list[FileChange]()
-    for place, change in enumerate(newest_first):
+    for index, change in enumerate(newest_first):
         files = [file for file in change.files if paths & set(file.paths)]
         if not files:
             continue
@@ -91,7 +91,7 @@ def _untouched_by_person(newest_first: Sequence[Change], path: str, version: str
         paths.update(*(file.paths for file in files))
         steps += files
         if change.kind is ChangeKind.MERGED:
-            older = newest_first[place + 1 :]
+            older = newest_first[index + 1 :]
             merged = (file for file in change.files if file.moved_to and file not in files)
             if not all(_untouched_by_person(older, file.path, file.before) for file in merged):
                 return False

@@ -18,7 +18,7 @@ from memvault.vault.parse import content_hash
 from memvault.vault.version_store import VersionStore
 
 SHORTEST_HASH = 4  # first digits that suffice to find a hash
-FEW = 8  # most new changes that are linked one by one
+MAX_LINKED_SINGLY = 8  # new changes that are linked one by one
 
 
 class History(JournalReader):
@@ -201,7 +201,7 @@ class History(JournalReader):
         new = [change for entry in entries for change in self._fold(entry)]
         if not new:
             return
-        follows = bool(self._changes) and len(new) <= FEW
+        follows = bool(self._changes) and len(new) <= MAX_LINKED_SINGLY
         if not follows or not all(self._put_in_front(change) for change in new):
             self._link_all()
         self._packs = None

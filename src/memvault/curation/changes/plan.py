@@ -178,13 +178,13 @@ def reversal_hash(kind: str, moment: datetime, target: str, before: Any) -> str:
 
 def _pairs(path: str, start: int, old: Sequence[str], new: Sequence[str]) -> list[LineChange]:
     paired = [
-        LineChange(path, start + at + 1, before, after)
-        for at, (before, after) in enumerate(zip(old, new, strict=False))
+        LineChange(path, start + index + 1, before, after)
+        for index, (before, after) in enumerate(zip(old, new, strict=False))
     ]
     paired_count = len(paired)
     removed = [
-        LineChange(path, start + paired_count + at + 1, line, None)
-        for at, line in enumerate(old[paired_count:])
+        LineChange(path, start + paired_count + index + 1, line, None)
+        for index, line in enumerate(old[paired_count:])
     ]
     added = [LineChange(path, start + len(old), None, line) for line in new[paired_count:]]
     return [*paired, *removed, *added]

@@ -188,7 +188,7 @@ class ConceptResolver:
 
 FOLDER = ".memvault/manifest"
 FORMAT = 1
-KEPT = 5  # lists that are kept; an older manifest can be rewritten, but not applied
+MAX_LISTS = 5  # lists that are kept; an older manifest can be rewritten, but not applied
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +253,7 @@ def withheld_concepts(
 def _tidy(vault: Vault, needed: Collection[str]) -> None:
     folder = vault.root / FOLDER
     files = sorted(folder.glob("*.json"), key=lambda file: file.stat().st_mtime_ns, reverse=True)
-    for file in files[KEPT:]:
+    for file in files[MAX_LISTS:]:
         if file.stem not in needed:
             try:
                 vault.delete(_path(file.stem))

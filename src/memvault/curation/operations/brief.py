@@ -29,7 +29,7 @@ from memvault.vault.file_names import safe_name
 from memvault.vault.links import wikilink
 from memvault.vault.parse import parse_note
 
-FACTS = 16
+MAX_FACTS = 16
 VARIETY = 0.4  # weight of novelty against centrality in maximal marginal relevance
 MIN_WORDS, MAX_CHARS = 4, 400  # length of a sentence that can be a key fact
 MAX_SENTENCES = 400  # compared sentences; of more, only every second, third, … is
@@ -63,7 +63,7 @@ class Brief:
 
 
 def key_facts(
-    memories: Iterable[Memory], read: Callable[[str], bytes], embed: Embed, limit: int = FACTS
+    memories: Iterable[Memory], read: Callable[[str], bytes], embed: Embed, limit: int = MAX_FACTS
 ) -> list[KeyFact]:
     """The most central sentences of these notes, in the order of the notes.
 

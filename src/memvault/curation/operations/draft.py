@@ -147,7 +147,7 @@ class Draft(BaseModel):
         """Build a draft from a tool's arguments; None counts as not given.
 
         Raises:
-            InvalidParams: an argument is invalid; the wording is that of **core**.
+            InvalidParams: an argument is invalid; the wording is that of the specification.
         """
         arguments_given = {name: value for name, value in arguments.items() if value is not None}
         try:

@@ -153,7 +153,7 @@ class EditableText:
             raise InvalidParams("replace_text needs the text to find", parameter="find")
         body = self._offset(self.parsed.body_line - 1)
         count = self.text.count(text, body)
-        if text == without_invisible(text):  # answers leave out signs that nobody sees
+        if text == without_invisible(text):  # answers leave out invisible characters
             count = without_invisible(self.text[body:]).count(text)
         if self.text.find(text, body) < 0:
             text = as_written(self.text[body:], text) or text

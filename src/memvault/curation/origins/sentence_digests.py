@@ -78,7 +78,7 @@ class SentenceUnit(NamedTuple):
 
     @property
     def mark(self) -> str:
-        """The mark of a list item, or what reads as one: a sign, or the day in "5. März"."""
+        """The mark of a list item, or what reads as one: a symbol, or the day in "5. März"."""
         match = _MARK.match(self.text)
         return match[1].replace("*", "-") if match else ""
 
@@ -158,7 +158,7 @@ def _digests(texts: Mapping[int, Sequence[str]]) -> dict[int, str]:
 def _frontmatter_lines(lines: list[str]) -> int:
     if not lines or lines[0].strip("\ufeff ").rstrip() != "---":
         return 0
-    closing = (at for at, line in enumerate(lines[1:], 2) if line.rstrip() == "---")
+    closing = (index for index, line in enumerate(lines[1:], 2) if line.rstrip() == "---")
     return next(closing, 0)
 
 
@@ -240,11 +240,11 @@ def _moved(old: Sequence[SentenceUnit], new: Sequence[SentenceUnit]) -> list[Sen
     new_counts = Counter(unit.written for unit in new)
     common = [u for u in new if counts[u.written] == 1 and new_counts[u.written] == 1]
     staying = increasing([places[unit.written] for unit in common])
-    return [unit for at, unit in enumerate(common) if at not in staying]
+    return [unit for index, unit in enumerate(common) if index not in staying]
 
 
 def increasing(numbers: Sequence[int]) -> set[int]:
-    """The places of a longest increasing sequence of these numbers (patience sorting)."""
+    """The indexes of a longest increasing sequence of these numbers (patience sorting)."""
     tops: list[int] = []  # the least last number of a sequence of each length
     lengths: list[int] = []  # of each number the length of the sequence that it ends
     for number in numbers:

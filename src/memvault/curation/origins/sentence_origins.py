@@ -95,10 +95,10 @@ class SentenceOrigins:
         self.whole = former.whole or self.whole
         self.late |= former.late
         self.adoptions |= copy.deepcopy(former.adoptions)
-        for digest, several in former.reframings.items():
-            own = self.reframings.setdefault(digest, [])
-            known = {reframing.change for reframing in own}
-            own.extend(copy.copy(each) for each in several if each.change not in known)
+        for digest, inherited in former.reframings.items():
+            recorded = self.reframings.setdefault(digest, [])
+            known = {reframing.change for reframing in recorded}
+            recorded.extend(copy.copy(each) for each in inherited if each.change not in known)
 
     def reframe(self, file: FileChange, change: str, origin: Origin) -> None:
         """Record the sentences that a client's change moved or reframed."""
@@ -114,8 +114,8 @@ class SentenceOrigins:
             self.reframings.setdefault(digest, []).append(reframing)
 
     def has_own(self, digests: Iterable[str]) -> bool:
-        """Whether the person first wrote one of these sentences; True for none, as in older
-        journals."""
+        """Whether the person first wrote one of these sentences; also True without digests, which
+        older journals lack."""
         known = list(digests)
         return not known or any(self._of_added(digest).is_person for digest in known)
 
@@ -155,7 +155,7 @@ class SentenceOrigins:
 
     @property
     def reframing_changes(self) -> set[str]:
-        return {found.change for several in self.reframings.values() for found in several}
+        return {each.change for reframings in self.reframings.values() for each in reframings}
 
     def is_late(self, unit: SentenceUnit) -> bool:
         """Whether the sentence was added or reframed after the person had verified the note."""

@@ -220,7 +220,7 @@ class TaskFinder:
 def _nearest(ids: Collection[str], rows: Rows) -> dict[str, str]:
     """The most similar other note of each note that has a vector."""
     wanted_ids = set(ids)
-    wanted_rows = [place for place, key in enumerate(rows.ids) if key in wanted_ids]
+    wanted_rows = [index for index, key in enumerate(rows.ids) if key in wanted_ids]
     if not wanted_rows or len(rows.ids) < 2:
         return {}
     cosines = rows.matrix[wanted_rows] @ rows.matrix.T

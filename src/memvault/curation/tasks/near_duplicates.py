@@ -85,8 +85,8 @@ class Duplicates:
     def _near_pairs(self, changed: Collection[str], rows: Rows) -> set[Pair]:
         """Pairs of a changed note and one of its nearest, with at least `MIN_COSINE`."""
         # Changed notes come first, so that each pair of changed notes is compared once.
-        order = sorted(range(len(rows.ids)), key=lambda at: rows.ids[at] not in changed)
-        ids = [rows.ids[at] for at in order]
+        order = sorted(range(len(rows.ids)), key=lambda index: rows.ids[index] not in changed)
+        ids = [rows.ids[index] for index in order]
         fresh = sum(key in changed for key in ids)
         if not fresh:
             return set()
@@ -160,12 +160,12 @@ def _add_near(
         near: what is added to, by the note's row.
         cosines: of the rows from ``first`` with the rows from ``start``; only later rows count.
     """
-    for at in np.flatnonzero((cosines >= MIN_COSINE).any(axis=1)).tolist():
-        row = first + at
-        columns = np.flatnonzero(cosines[at] >= MIN_COSINE)
+    for index in np.flatnonzero((cosines >= MIN_COSINE).any(axis=1)).tolist():
+        row = first + index
+        columns = np.flatnonzero(cosines[index] >= MIN_COSINE)
         later = columns[columns > row - start]
-        best = later[np.argsort(-cosines[at, later], kind="stable")][:MAX_NEAR]
-        near[row] += [(-float(cosines[at, column]), start + int(column)) for column in best]
+        best = later[np.argsort(-cosines[index, later], kind="stable")][:MAX_NEAR]
+        near[row] += [(-float(cosines[index, column]), start + int(column)) for column in best]
 
 
 def _in_order(first: str, second: str) -> Pair:

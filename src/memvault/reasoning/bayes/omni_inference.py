@@ -26,7 +26,7 @@ MAX_PREDICTED = 10
 MAX_RELATIONS = 60  # relations per node that the search for a bridge or an explanation follows
 MAX_VISITED = 400  # nodes that the search for a bridge visits
 MAX_EXPLAINING = 10  # explanations of one observation, whose table has 2^n entries for n of them
-RELATED = 0.5  # share of its strength with which a relation counts if it is not causal
+RELATED_WEIGHT = 0.5  # of a relation that is not causal, by which its strength is multiplied
 
 
 class InferenceDirection(StrEnum):
@@ -106,7 +106,7 @@ class OmniInference:
         keys = list(dict.fromkeys(targets)) or found
         stating = _stating(graph)
         predicted = [
-            self._predicted(key, float(beliefs.probabilities[key][TRUE]), reader, stating)
+            _predicted(key, float(beliefs.probabilities[key][TRUE]), reader, stating)
             for key in keys
             if key in beliefs.probabilities and key not in clamped
         ]
@@ -187,7 +187,7 @@ class OmniInference:
                     influence,
                     cause=influence.effect,
                     effect=observed,
-                    strength=RELATED * influence.strength,
+                    strength=RELATED_WEIGHT * influence.strength,
                 )
                 related.setdefault(influence.effect, {})[observed] = causal.get(
                     influence.effect, weaker
@@ -214,16 +214,18 @@ class OmniInference:
         )
         return InfluenceGraph((*explaining, *clamped), influences), explaining
 
-    def _predicted(
-        self, key: str, value: float, reader: Influences, stating: Mapping[str, Mapping[str, float]]
-    ) -> Prediction:
-        sources = reader.sources_of(key) + sum(stating.get(key, {}).values())
-        low, high = wilson(min(1.0, max(0.0, value)), sources)
-        return Prediction(key, value, 1.0 - (high - low))
+
+def _predicted(
+    key: str, value: float, reader: Influences, stating: Mapping[str, Mapping[str, float]]
+) -> Prediction:
+    """The prediction of a node, more confident the more notes state its influences."""
+    sources = reader.sources_of(key) + sum(stating.get(key, {}).values())
+    low, high = wilson(min(1.0, max(0.0, value)), sources)
+    return Prediction(key, value, 1.0 - (high - low))
 
 
 def _path_back(start: str, end: str, via: Mapping[str, Influence]) -> tuple[Influence, ...]:
-    """The influences from the start to the end, of which ``via`` has the last to each node."""
+    """The influences on the path from start to end; ``via`` has the last one to each node."""
     path: list[Influence] = []
     while end in via and end != start:
         path.append(via[end])

@@ -72,14 +72,14 @@ _MODIFIERS = {
 _MODIFIER = "|".join(_MODIFIERS)
 _SHORTCUT = rf"(?<!\w)(?i:(?:(?:{_MODIFIER})(?: ?/ ?(?:{_MODIFIER}))?\s?\+\s?)+(?:\w+|[^\w\s]))"
 _ENDING = r"(?<!\w)\.[A-Za-z]\w{0,9}\b"  # of a file's name
-# "1,062", "1 062", "1'062.50", "1.062,50", and "1.062" before a sign or a word for money, or "€".
+# "1,062", "1 062", "1'062.50", "1.062,50", and "1.062" before a symbol or a word for money, or "€".
 _THOUSANDS = (
     r"(?:[1-9]\d{0,2}(?:(?:[,'’ \u00a0\u202f]\d{3})+|(?:\.\d{3}){2,}"
     r"|(?:\.\d{3})+(?=,\d{1,2}(?!\d)|\s?(?:[€$£]|(?i:eur|euros?|chf)\b)))"
     r"|(?:(?<=€)|(?<=€ ))[1-9]\d{0,2}(?:\.\d{3})+)"
     r"(?:[.,]\d{1,2}(?!\d))?(?!\d)"
 )
-_LETTERS = r"[^\W\d_ªº]+"  # without the signs of ordinals: "2ª mano"
+_LETTERS = r"[^\W\d_ªº]+"  # without the marks of ordinals: "2ª mano"
 TOKEN = re.compile(
     rf"{_SHORTCUT}|{_ENDING}|{_THOUSANDS}|\d+(?:[.,:]\d+)*|{_LETTERS}(?:['’]{_LETTERS})*|[,;:.!?()]"
 )
@@ -118,7 +118,7 @@ def _blank(citation: re.Match[str]) -> str:
 
 
 class Word(NamedTuple):
-    """A content word of a sentence; ``place`` is its index among the sentence's words and signs."""
+    """A content word of a sentence; ``place`` is its index among all words and punctuation."""
 
     kind: str  # one of `KINDS`, "name" or "word"
     key: str  # its stem, or its value
@@ -147,7 +147,7 @@ class SentenceWords:
     Attributes:
         tokens: its content words, in order.
         words: by kind, the text of each word by its key (its stem or its value).
-        lower_words: all its words and signs, in lower case.
+        lower_words: all its words and punctuation, in lower case.
         amounts: its values.
         denials: for each negation, the keys of the words that it denies; ``denied`` has them all.
         neighbours: for each word, the keys of the words before and after it in its clause, or "".
@@ -225,7 +225,7 @@ def _words(text: str, spans: Sequence[tuple[int, int, str]]) -> Sequence[Word]:
     name_end, is_first = -1, True
     languages, is_foreign = languages_of(text)
     language = languages[0] if is_foreign else "english"
-    for place, match in enumerate(TOKEN.finditer(text)):
+    for index, match in enumerate(TOKEN.finditer(text)):
         word, start = match[0], match.start()
         if start < name_end:
             continue
@@ -235,13 +235,13 @@ def _words(text: str, spans: Sequence[tuple[int, int, str]]) -> Sequence[Word]:
             continue
         if start in name_at:
             name_end, key = name_at[start]
-            words.append(Word("name", key, text[start:name_end], place, clause, start))
+            words.append(Word("name", key, text[start:name_end], index, clause, start))
         elif start in periods:
-            words.append(Word("period", word.lower(), word, place, clause, start))
+            words.append(Word("period", word.lower(), word, index, clause, start))
         elif language == "english" or not is_function_word(word.lower(), language):
             token = _without_separators(word) if _GROUPED.match(text, start) else word
             for kind, key in _read(token, languages, is_first=is_first):
-                words.append(Word(kind, key, word, place, clause, start))
+                words.append(Word(kind, key, word, index, clause, start))
         is_first = False
     return words
 

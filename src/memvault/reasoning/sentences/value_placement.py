@@ -89,8 +89,8 @@ def _value_nearer_to_subject(
     statement: SentenceWords, sentence: SentenceWords, subject: str
 ) -> Difference | None:
     """The value that is nearer to the statement's subject than the shared one is, or None."""
-    places = [word for word in sentence.tokens if word.key == subject]
-    if statement.denied or sentence.denied or len(places) != 1:
+    subject_words = [word for word in sentence.tokens if word.key == subject]
+    if statement.denied or sentence.denied or len(subject_words) != 1:
         return None
     for kind in ("number", "weekday", "month", "name"):
         keys = comparable_numbers(statement, sentence) if kind == "number" else sentence.keys(kind)
@@ -98,7 +98,7 @@ def _value_nearer_to_subject(
         if len(shared) != 1 or len(keys) < 2 or subject in keys:
             continue
         distances = {
-            word.key: word.distance(places[0])
+            word.key: word.distance(subject_words[0])
             for word in sentence.tokens
             if word.kind == kind and word.key in keys
         }
@@ -145,11 +145,11 @@ def accompanies_opposite(
     word_place, opposite_place = tokens.index(word), tokens.index(opposite)
     stems = {key for key in statement.stems() if key != canonical_stem(word)}
     score = 0.0
-    for place, token in enumerate(tokens):
+    for index, token in enumerate(tokens):
         if canonical_stem(token) not in stems or token in (word, opposite):
             continue
-        to_word = _distance(tokens, place, word_place)
-        to_opposite = _distance(tokens, place, opposite_place)
+        to_word = _distance(tokens, index, word_place)
+        to_opposite = _distance(tokens, index, opposite_place)
         score += 1.0 / max(1, to_opposite) - 1.0 / max(1, to_word)
     return score > _NEARER
 

@@ -101,7 +101,7 @@ class WordOverlap:
         cosines = missing_vectors @ vectors.T
         cosines += [[float(is_derived(stem, other)) for other in candidates] for stem in missing]
         best = zip(missing, cosines.argmax(axis=1), cosines.max(axis=1), strict=True)
-        return {stem: candidates[place] for stem, place, cosine in best if cosine >= _SAME_WORD}
+        return {stem: candidates[index] for stem, index, cosine in best if cosine >= _SAME_WORD}
 
     def has_values(self) -> bool:
         """Whether sentence or context has all values of the statement."""

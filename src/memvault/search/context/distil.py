@@ -148,8 +148,8 @@ class _Distillation:
         self._source_tokens = sum(outline.tokens for outline in outlines)
         self._leading = _leading(hits, outlines, budget)
         self._linked = [
-            place
-            for place, hit in enumerate(hits[:LINKED_AMONG])
+            index
+            for index, hit in enumerate(hits[:LINKED_AMONG])
             if hit.hops and hit.confidence >= LINKED_CONFIDENCE and may_come_first(hit)
         ]
 
@@ -170,9 +170,9 @@ class _Distillation:
             best = max((part.score for part in chosen), default=0.0)
             form = parts_of.usual_form(
                 [
-                    self._outlines[part.memory].statements[place]
+                    self._outlines[part.memory].statements[index]
                     for part in chosen
-                    for place in part.statements
+                    for index in part.statements
                     if part.score >= MIN_SHARE * best
                 ]
             )
@@ -195,10 +195,10 @@ class _Distillation:
                 form,
                 memory,
                 self._tags[memory.id],
-                self._properties(form, place),
-                self._marks[place],
+                self._properties(form, index),
+                self._marks[index],
             )
-            for place, memory in enumerate(memories)
+            for index, memory in enumerate(memories)
         ]
         if self._naming_tokens is None:
             count = self._token_budget.naming_tokens
@@ -211,14 +211,14 @@ class _Distillation:
             tokens_per_part=1 if form is ContextForm.STRUCTURED else 0,
         )
 
-    def _properties(self, form: ContextForm, place: int) -> tuple[str, ...]:
+    def _properties(self, form: ContextForm, index: int) -> tuple[str, ...]:
         """The properties of this memory to quote in front of its sentences."""
-        memory = self._hits[place].memory
+        memory = self._hits[index].memory
         if memory.id in self._textless:
             return ()  # they are its sentence
         if form is ContextForm.STRUCTURED:
             return quotable(memory, self._chooser.relevant(memory, self._query))
-        return self._asked_properties[place]
+        return self._asked_properties[index]
 
     def _sentence_parts(self) -> list[Part]:
         return parts_of.sentence_parts(
@@ -358,12 +358,12 @@ class _Distillation:
 
     def _excerpts(self, form: ContextForm, chosen: Collection[Part]) -> list[ContextExcerpt]:
         excerpts = []
-        for place, hit in enumerate(self._hits):
+        for index, hit in enumerate(self._hits):
             memory = hit.memory
-            own_parts = [part for part in chosen if part.memory == place]
+            own_parts = [part for part in chosen if part.memory == index]
             if not own_parts:
                 continue
-            outline = self._outlines[place]
+            outline = self._outlines[index]
             own = sorted({number for part in own_parts for number in part.statements})
             excerpts.append(
                 ContextExcerpt(
@@ -376,8 +376,8 @@ class _Distillation:
                         code_with_writer(outline.code[number], memory)
                         for number in sorted({k for part in own_parts for k in part.code})
                     ),
-                    properties=self._properties(form, place),
-                    mark=self._marks[place],
+                    properties=self._properties(form, index),
+                    mark=self._marks[index],
                 )
             )
         return excerpts

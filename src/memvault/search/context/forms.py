@@ -236,11 +236,11 @@ def _around_code(excerpt: ContextExcerpt) -> str:
         _header(ContextForm.CODE_FOCUSED, excerpt.memory, excerpt.tag, excerpt.lines) + excerpt.mark
     )
     lines = [head, *_property_line(excerpt)]
-    shown_places: set[int] = set()  # places of statements
+    shown_places: set[int] = set()  # indexes of statements
     for piece in excerpt.code:
         places_above = [
-            place
-            for place, statement in enumerate(excerpt.statements)
+            index
+            for index, statement in enumerate(excerpt.statements)
             if statement.lines.last < piece.lines.first
         ]
         if places_above and places_above[-1] not in shown_places:
@@ -248,7 +248,7 @@ def _around_code(excerpt: ContextExcerpt) -> str:
             shown_places.add(places_above[-1])
         lines.append(piece.fenced)
     others = [
-        statement for place, statement in enumerate(excerpt.statements) if place not in shown_places
+        statement for index, statement in enumerate(excerpt.statements) if index not in shown_places
     ]
     if others:
         lines.append(_paragraph(others))

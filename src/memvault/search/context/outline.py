@@ -116,13 +116,13 @@ class Outline:
         return Layout(units, tuple(number_of), heading_numbers, byte_counts)
 
     def written_by_others(self, memory: Memory) -> frozenset[int]:
-        """The places of the sentences that others wrote in the person's note."""
+        """The indexes of the sentences that others wrote in the person's note."""
         provenance = memory.provenance
         if memory.verified or not provenance.is_mixed:
             return frozenset()
         return frozenset(
-            place
-            for place, statement in enumerate(self.statements)
+            index
+            for index, statement in enumerate(self.statements)
             if not provenance.of_sentence(statement.text, statement.lines).is_person
         )
 
@@ -138,16 +138,16 @@ class Outline:
         if not of_others:
             return self
         shown = [
-            place
-            for place, statement in enumerate(self.statements)
-            if statement.shown and not (place in of_others and states_conflict(statement.text))
+            index
+            for index, statement in enumerate(self.statements)
+            if statement.shown and not (index in of_others and states_conflict(statement.text))
         ]
         for question_scores in scores:
             best_of_person = max(
-                (question_scores[place] for place in shown if place not in of_others), default=0.0
+                (question_scores[index] for index in shown if index not in of_others), default=0.0
             )
             best_of_others = max(
-                (question_scores[place] for place in shown if place in of_others), default=0.0
+                (question_scores[index] for index in shown if index in of_others), default=0.0
             )
             if best_of_person <= 0.0 or best_of_others > CLEARLY_BETTER * best_of_person:
                 return self
@@ -155,8 +155,8 @@ class Outline:
         return replace(
             self,
             statements=tuple(
-                statement._replace(shown="") if place in of_others else statement
-                for place, statement in enumerate(self.statements)
+                statement._replace(shown="") if index in of_others else statement
+                for index, statement in enumerate(self.statements)
             ),
             code=tuple(piece for piece in self.code if provenance.of_lines(piece.lines).is_person),
         )
@@ -192,15 +192,15 @@ class Outlines:
         Only text that was embedded before has a vector; nothing is embedded here.
         """
         outlines = [self._cached(hit.memory) for hit in hits]
-        uncached = {place: hit for place, hit in enumerate(hits) if outlines[place] is None}
+        uncached = {index: hit for index, hit in enumerate(hits) if outlines[index] is None}
         texts = self._texts(uncached)
         new_outlines = self._make_outlines(
-            [(uncached[place].memory.title, text) for place, text in texts.items()]
+            [(uncached[index].memory.title, text) for index, text in texts.items()]
         )
-        for (place, text), outline in zip(texts.items(), new_outlines, strict=True):
-            outlines[place] = outline
+        for (index, text), outline in zip(texts.items(), new_outlines, strict=True):
+            outlines[index] = outline
             if text.content_hash:  # else it is a part of its note
-                self._cache_outline(uncached[place].memory, outline)
+                self._cache_outline(uncached[index].memory, outline)
         return outlines
 
     def of_passage(self, hit: Hit, code: Sequence[Code] = ()) -> Outline:
@@ -228,16 +228,16 @@ class Outlines:
             packed = self._stored([hit.memory.path for hit in hits.values()])
         texts: dict[int, NoteText] = {}
         parsed: dict[int, NoteText] = {}
-        for place, hit in hits.items():
+        for index, hit in hits.items():
             data = packed.get(hit.memory.path)
             stored = NoteText.unpacked(data) if data is not None else None
             if stored is None or stored.content_hash != hit.memory.content_hash:
                 if (text := self._parse(hit)) is not None:
-                    parsed[place] = text
+                    parsed[index] = text
             elif stored.pieces or stored.code:
-                texts[place] = stored
+                texts[index] = stored
             else:  # too long to be read, as a book is; extracting a PDF's text takes seconds
-                parsed[place] = _passage(hit)
+                parsed[index] = _passage(hit)
         counted = with_token_counts(list(parsed.values()), self._embedder.tokens)
         return texts | dict(zip(parsed, counted, strict=True))
 
@@ -365,10 +365,10 @@ def _neighbours(block: CodeBlock, statements: Sequence[Statement]) -> tuple[int 
     """The last sentence above the code and the first below it, under the same heading. If that
     has no sentence: the last above, which is the heading itself, or else the first below."""
     section = [
-        place for place, statement in enumerate(statements) if statement.heading == block.heading
+        index for index, statement in enumerate(statements) if statement.heading == block.heading
     ]
     candidates = section or range(len(statements))
-    above = [place for place in candidates if statements[place].lines.first < block.lines.first]
-    below = [place for place in candidates if statements[place].lines.first > block.lines.last]
+    above = [index for index in candidates if statements[index].lines.first < block.lines.first]
+    below = [index for index in candidates if statements[index].lines.first > block.lines.last]
     follower = None if above and not section else min(below, default=None)
     return max(above, default=None), follower

@@ -31,7 +31,7 @@ _STOPPED = re.compile(r"[.!?…。！？][\"'”’)\]*]*\Z")
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A unit of selection: places of sentences and code in one memory's outline.
+    """A unit of selection: indexes of sentences and code in one memory's outline.
 
     ``vector`` is (dim,) float32, normalised, or zeros. Parts with equal ``compared_text``
     or similar vectors repeat each other if their ``details`` are equal: these are their numbers
@@ -120,16 +120,16 @@ def _sentences_and_lists(
     max_list_tokens: int,
 ) -> Iterator[Part]:
     """The sentences of a note from a score on that no table has, each with the list below it."""
-    in_parts = {place for table in tables for place in table.statements}
-    for place, statement in enumerate(outline.statements):
-        if not statement.shown or scores.statements[place] < threshold or place in in_parts:
+    in_parts = {index for table in tables for index in table.statements}
+    for index, statement in enumerate(outline.statements):
+        if not statement.shown or scores.statements[index] < threshold or index in in_parts:
             continue
-        rows = list_below(outline.statements, place, max_list_tokens)
+        rows = list_below(outline.statements, index, max_list_tokens)
         in_parts.update(rows)
         if len(rows) > 1:
             yield _rows_part(memory, outline, scores, rows)
         else:
-            yield _sentence(memory, outline, scores, place)
+            yield _sentence(memory, outline, scores, index)
 
 
 def _rows_part(memory: int, outline: Outline, scores: Scores, rows: range) -> Part:
@@ -137,20 +137,20 @@ def _rows_part(memory: int, outline: Outline, scores: Scores, rows: range) -> Pa
     return _part(memory, outline, rows, float(scores.statements[rows.start : rows.stop].max()))
 
 
-def list_below(statements: Sequence[Statement], place: int, max_tokens: int) -> range:
-    """The places of a line that ends in a colon and of the first items of the list below it, which
-    it says nothing without; only ``place`` for any other line."""
-    line, end = statements[place], place + 1
+def list_below(statements: Sequence[Statement], index: int, max_tokens: int) -> range:
+    """The indexes of a line that ends in a colon and of the first items of the list below it, which
+    it says nothing without; only ``index`` for any other line."""
+    line, end = statements[index], index + 1
     tokens, depth = line.tokens, _depth(line)
     while line.text.endswith(_COLONS) and end < len(statements):
         item, previous = statements[end], statements[end - 1]
         tokens += item.tokens
-        is_same_line = item.lines.first == previous.lines.last and end > place + 1
+        is_same_line = item.lines.first == previous.lines.last and end > index + 1
         is_item = item.lines.first <= previous.lines.last + 2 and _depth(item) > depth
         if tokens > max_tokens or item.heading != line.heading or not (is_item or is_same_line):
             break
         end += 1
-    return range(place, end)
+    return range(index, end)
 
 
 def _depth(statement: Statement) -> int:
@@ -160,7 +160,7 @@ def _depth(statement: Statement) -> int:
 
 
 def _tables(statements: Sequence[Statement]) -> Iterator[range]:
-    """The places of the rows of each table."""
+    """The indexes of the rows of each table."""
     keys = [(_is_row(statement), statement.heading) for statement in statements]
     for (is_row, _), run in groupby(range(len(statements)), keys.__getitem__):
         places = list(run)
@@ -177,30 +177,30 @@ def adjoining_sentences(
 ) -> list[Part]:
     """The sentences next to these of the chosen ones, below the same heading: they often complete
     them ("When was it?" "In May")."""
-    places = {(part.memory, place): None for part in chosen for place in part.statements}
+    places = {(part.memory, index): None for part in chosen for index in part.statements}
     chosen_texts = {part.compared_text for part in chosen}
     parts: dict[tuple[int, int], Part] = {}
-    for memory, place in ((part.memory, place) for part in of for place in part.statements):
+    for memory, index in ((part.memory, index) for part in of for index in part.statements):
         statements = outlines[memory].statements
-        for near in (place + 1, place - 1):
+        for near in (index + 1, index - 1):
             is_chosen = (memory, near) in places or (memory, near) in parts
             if is_chosen or not 0 <= near < len(statements):
                 continue
-            if statements[near].shown and statements[near].heading == statements[place].heading:
+            if statements[near].shown and statements[near].heading == statements[index].heading:
                 part = _sentence(memory, outlines[memory], scores[memory], near)
                 parts[memory, near] = replace(part, properties=properties[memory])
     return [part for part in parts.values() if part.compared_text not in chosen_texts]
 
 
-def _sentence(memory: int, outline: Outline, scores: Scores, place: int) -> Part:
+def _sentence(memory: int, outline: Outline, scores: Scores, index: int) -> Part:
     """One sentence as a part."""
-    statement = outline.statements[place]
+    statement = outline.statements[index]
     return Part(
         memory=memory,
-        statements=range(place, place + 1),
+        statements=range(index, index + 1),
         code=(),
         tokens=statement.tokens,
-        score=float(scores.statements[place]),
+        score=float(scores.statements[index]),
         vector=outline.vectors[statement.unit].astype(np.float32),
         compared_text=statement.text.casefold(),
         details=_details(memory, [statement]),
@@ -234,13 +234,13 @@ def code_parts(
     """Each piece of code, with the sentence in front of it if ``with_leads``."""
     parts = []
     for memory, (outline, of_note) in enumerate(zip(outlines, scores, strict=True)):
-        for place, piece in enumerate(outline.code):
+        for index, piece in enumerate(outline.code):
             lead = piece.lead if with_leads else None
             run = range(0) if lead is None else range(lead, lead + 1)
-            part = _part(memory, outline, run, float(of_note.code[place]))
+            part = _part(memory, outline, run, float(of_note.code[index]))
             tokens, text = part.tokens + piece.tokens + FENCE_TOKENS, piece.block.text
             parts.append(
-                replace(part, code=(place,), tokens=tokens, compared_text=text, details="")
+                replace(part, code=(index,), tokens=tokens, compared_text=text, details="")
             )
     return parts
 
@@ -268,17 +268,17 @@ def _details(memory: int, statements: Sequence[Statement]) -> str:
 
 
 def _runs(statements: Sequence[Statement]) -> Iterator[range]:
-    """The places of adjacent sentences without a blank line, at most `PASSAGE_TOKENS` together."""
+    """The indexes of adjacent sentences without a blank line, at most `PASSAGE_TOKENS` together."""
     start = tokens = 0
-    for place, statement in enumerate(statements):
-        previous = statements[place - 1] if place > start else None
+    for index, statement in enumerate(statements):
+        previous = statements[index - 1] if index > start else None
         if previous is not None and (
             statement.heading != previous.heading
             or statement.lines.first > previous.lines.last + 1
             or tokens + statement.tokens > PASSAGE_TOKENS
         ):
-            yield range(start, place)
-            start, tokens = place, 0
+            yield range(start, index)
+            start, tokens = index, 0
         tokens += statement.tokens
     if statements:
         yield range(start, len(statements))

@@ -96,12 +96,12 @@ def scores(
     weights = _word_weights(query, outlines)
     past = time if time is not None and time.asks_for_notes and time.past else None
     scores_of_notes = [
-        _scores_of_listed(place, outline)
+        _scores_of_listed(index, outline)
         if hit.found_by is FoundBy.LIST
-        else _scores_of_dated(place, outline)
+        else _scores_of_dated(index, outline)
         if past is not None and says_its_day(hit.memory) and past.has(hit.memory)
         else _scores_of(hit, outline, vector, weights)
-        for place, (hit, outline) in enumerate(zip(hits, outlines, strict=True))
+        for index, (hit, outline) in enumerate(zip(hits, outlines, strict=True))
     ]
     _lift_stated_relations(hits, outlines, scores_of_notes)
     if asks_for_tasks(query) or (time is not None and time.only_time and not time.past):
@@ -130,11 +130,11 @@ def _lift_plans(
     best_score = greatest_score(scores_of_notes)
     for hit, outline, scores_of_note in zip(hits, outlines, scores_of_notes, strict=True):
         lift = best_score * hit.relevance / best_relevance if best_relevance > 0.0 else best_score
-        for place, statement in enumerate(outline.statements):
+        for index, statement in enumerate(outline.statements):
             if is_ticked_task(statement.shown):
-                scores_of_note.statements[place] *= TICKED_WEIGHT
+                scores_of_note.statements[index] *= TICKED_WEIGHT
             else:
-                scores_of_note.statements[place] += lift * _plan_share(hit, statement, time)
+                scores_of_note.statements[index] += lift * _plan_share(hit, statement, time)
         scores_of_note.statements[:] *= 0.5  # so that none exceeds 1
 
 
@@ -159,9 +159,9 @@ def _lift_of_time(
     without those that others wrote in the person's note."""
     for hit, outline, scores_of_note in zip(hits, outlines, scores_of_notes, strict=True):
         lift, of_others = greatest_score([scores_of_note]), outline.written_by_others(hit.memory)
-        for place, is_of_time in enumerate(are_of_time(time, hit.memory, outline)):
-            if is_of_time and place not in of_others:
-                scores_of_note.statements[place] += lift
+        for index, is_of_time in enumerate(are_of_time(time, hit.memory, outline)):
+            if is_of_time and index not in of_others:
+                scores_of_note.statements[index] += lift
         scores_of_note.statements[:] *= 0.5  # so that none exceeds 1
 
 
@@ -178,15 +178,15 @@ def _order_latest_first(
         of_note, of_others = scores_of_note.statements, outline.written_by_others(hit.memory)
         day_of: dict[int, date] = {}
         best = 0.0
-        for place in np.argsort(-of_note, kind="stable").tolist():
-            if of_note[place] < NEARLY_BEST * best:
+        for index in np.argsort(-of_note, kind="stable").tolist():
+            if of_note[index] < NEARLY_BEST * best:
                 break
-            day = _latest_day(hit.memory, outline.statements[place], today)
-            if day is not None and place not in of_others:
-                best = best or float(of_note[place])
-                day_of[place] = day
-        for rank, place in enumerate(sorted(day_of, key=day_of.__getitem__, reverse=True)):
-            of_note[place] = best * (1.0 - LATEST_STEP) ** rank
+            day = _latest_day(hit.memory, outline.statements[index], today)
+            if day is not None and index not in of_others:
+                best = best or float(of_note[index])
+                day_of[index] = day
+        for rank, index in enumerate(sorted(day_of, key=day_of.__getitem__, reverse=True)):
+            of_note[index] = best * (1.0 - LATEST_STEP) ** rank
 
 
 def _latest_day(memory: Memory, statement: Statement, today: date) -> date | None:
@@ -218,18 +218,18 @@ def greatest_score(scores_of_notes: Sequence[Scores]) -> float:
     return max((float(scores.max()) for scores in sentences), default=0.0)
 
 
-def _scores_of_listed(place: int, outline: Outline) -> Scores:
-    """The scores of a note at this place of a list: all notes' first sentences come before their
+def _scores_of_listed(index: int, outline: Outline) -> Scores:
+    """The scores of a note at this index of a list: all notes' first sentences come before their
     second ones."""
-    statements = (1.0 - LIST_STEP) ** place / np.maximum(_counts_shown(outline), 1)
+    statements = (1.0 - LIST_STEP) ** index / np.maximum(_counts_shown(outline), 1)
     return Scores(statements, np.zeros(len(outline.code)))
 
 
-def _scores_of_dated(place: int, outline: Outline) -> Scores:
+def _scores_of_dated(index: int, outline: Outline) -> Scores:
     """The scores of a note of the time that is asked for. The first sentences are best; all score
     high, since each may state what happened."""
     places = np.maximum(_counts_shown(outline) - 1, 0)
-    statements = (1.0 - LIST_STEP) ** place / (1.0 + SENTENCE_STEP * places)
+    statements = (1.0 - LIST_STEP) ** index / (1.0 + SENTENCE_STEP * places)
     return Scores(statements, np.zeros(len(outline.code)))
 
 
@@ -270,14 +270,14 @@ def _lift_stated_relations(
     best_score = greatest_score(scores_of_notes)
     for hit, outline, scores_of_note in zip(hits, outlines, scores_of_notes, strict=True):
         lifts = {
-            place: best_score * relevance_of_step[hit.memory.path, statement.text] / best_relevance
-            for place, statement in enumerate(outline.statements)
+            index: best_score * relevance_of_step[hit.memory.path, statement.text] / best_relevance
+            for index, statement in enumerate(outline.statements)
             if (hit.memory.path, statement.text) in relevance_of_step
         }
         if lifts:
-            for place in lifts.keys() - outline.written_by_others(hit.memory):
-                scores_of_note.statements[place] = max(
-                    scores_of_note.statements[place], lifts[place]
+            for index in lifts.keys() - outline.written_by_others(hit.memory):
+                scores_of_note.statements[index] = max(
+                    scores_of_note.statements[index], lifts[index]
                 )
 
 
@@ -336,10 +336,10 @@ def _word_shares(title: str, outline: Outline, weights: Mapping[int, float]) -> 
     own, of_unit = [shares_above[heading] for heading in headings], [0.0] * len(outline.vectors)
     for term, weight in weights.items():
         units_with_term = set()
-        for place in outline.words.places.get(term, ()):
-            is_above, unit = term in terms_above[headings[place]], units[place]
+        for index in outline.words.places.get(term, ()):
+            is_above, unit = term in terms_above[headings[index]], units[index]
             gain = weight * (1.0 - HEADING_WORD_WEIGHT) if is_above else weight
-            own[place] += gain
+            own[index] += gain
             if unit not in units_with_term:  # all of a unit is below the same headings
                 units_with_term.add(unit)
                 of_unit[unit] += gain

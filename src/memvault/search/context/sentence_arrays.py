@@ -23,7 +23,7 @@ class TermIndex:
 
     Attributes:
         language: of the sentences; English if they do not show it.
-        places: the places of the sentences that have a term, by term of BM25.
+        places: the indexes of the sentences that have a term, by term of BM25.
         content_counts: (n,) the number of words of each without function words.
     """
 
@@ -36,11 +36,11 @@ class TermIndex:
         language = language_of("\n".join(texts)) or "english"
         places: dict[int, list[int]] = {}
         content_counts = []
-        for place, text in enumerate(texts):
+        for index, text in enumerate(texts):
             words = some_words(composed(text))
             content_counts.append(len(words) - sum(map(STOP_WORDS.__contains__, words)))
             for term in terms_in(words, language):
-                places.setdefault(term, []).append(place)
+                places.setdefault(term, []).append(index)
         return cls(language, places, np.array(content_counts, np.intp))
 
 

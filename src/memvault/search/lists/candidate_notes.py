@@ -65,7 +65,7 @@ class CandidateNotes:
         """The notes at these paths; none if they are more than `MAX_NOTES`."""
         if len(paths) > MAX_NOTES:
             return []
-        return list(map(self._properties_of, self.memories.at(paths)))
+        return list(map(self._properties_of, self.memories.by_paths(paths)))
 
     def _properties_of(self, memory: Memory) -> NoteProperties:
         if memory.id not in self.read_notes:

@@ -94,28 +94,28 @@ class Listing:
     def matching(
         self, question: str, time: QuestionTime | None, limit: int, scope: Scope
     ) -> tuple[list[Hit], str | None]:
-        """Notes that have what the question says of tasks or properties, and a notice of how many.
+        """Notes with the tasks or properties that the question names, and a notice of their number.
 
         Their relevance is 1. Text may answer such a question better, so they are not all results.
-        A notice without notes says that nothing is overdue.
+        Without notes, the notice says that nothing is overdue.
 
         Raises:
             StoreUnavailable: the vector store does not answer.
         """
         notice, hits = None, list[Hit]()
-        is_to_do = asks_for_tasks(question)
-        if is_to_do:
+        wants_tasks = asks_for_tasks(question)
+        if wants_tasks:
             hits = self._notes_with_tasks_about(question, time, limit, scope)
-        if not is_to_do or asks_for_overdue(question):
+        if not wants_tasks or asks_for_overdue(question):
             with_properties, notice = self._notes_with_properties(question, time, limit, scope)
             listed_ids = {hit.memory.id for hit in hits}
             hits += [hit for hit in with_properties if hit.memory.id not in listed_ids]
-        if not hits and asks_for_overdue(question) and self._asks_for_any(question, time):
+        if not hits and asks_for_overdue(question) and self._names_no_subject(question, time):
             day = self._today() if time is None else time.last_day
             return [], f"No open task and no property names a due day before {day.isoformat()}."
-        if not hits and time is None and not is_to_do:
+        if not hits and time is None and not wants_tasks:
             hits = self._latest_values(question, scope)[:limit]
-        if not hits and time is not None and not is_to_do:
+        if not hits and time is not None and not wants_tasks:
             hits = self._hits_of(question, self._notes_of_time_named(question, time, scope)[:limit])
         for hit in hits:
             hit.relevance = 1.0
@@ -124,7 +124,7 @@ class Listing:
     def _notes_with_properties(
         self, question: str, time: QuestionTime | None, limit: int, scope: Scope
     ) -> tuple[list[Hit], str | None]:
-        """Notes whose properties answer, and a notice of how many."""
+        """Notes whose properties answer, and a notice of their number."""
         catalogue = self._indexed.catalogue
         property_question = PropertyQuestion.read(question, time, catalogue, self._today())
         if property_question is None:
@@ -151,7 +151,7 @@ class Listing:
         having = {
             memory.id: memory
             for key in keys
-            for memory in catalogue.at(catalogue.paths_with_property(key))
+            for memory in catalogue.by_paths(catalogue.paths_with_property(key))
             if says_its_day(memory) and memory.day <= today and shown_value(memory.properties[key])
         }
         if len(having) < MIN_DAYS:
@@ -192,7 +192,7 @@ class Listing:
         memories = (memory for memory, tasks in with_tasks if is_about(memory, tasks))
         return self._task_hits(question, islice(memories, limit))
 
-    def _asks_for_any(self, question: str, time: QuestionTime | None) -> bool:
+    def _names_no_subject(self, question: str, time: QuestionTime | None) -> bool:
         """Whether a question for what is overdue names no subject."""
         rest = without_overdue(time.rest if time is not None else question)
         return not words_beyond_plans(rest, question)
@@ -213,7 +213,7 @@ class Listing:
             and all(start in names_of(memory).casefold() for start in starts)
             and terms <= terms_of(names_of(memory))
         ]
-        return time.all_of_this_time(named, _no_days) if named and terms else []
+        return time.all_of_this_time(named, lambda _: ()) if named and terms else []
 
     def _notes_of_time(
         self, question: str, time: QuestionTime, limit: int, scope: Scope
@@ -225,8 +225,8 @@ class Listing:
         their titles say only that they are of that year ("Invoice 7 of 2026").
         """
         catalogue = self._indexed.catalogue
-        is_to_do = asks_for_tasks(question) and not time.past
-        with_tasks = self._with_open_tasks(scope) if is_to_do else []
+        wants_tasks = asks_for_tasks(question) and not time.past
+        with_tasks = self._with_open_tasks(scope) if wants_tasks else []
         memories_with_tasks = [memory for memory, _ in with_tasks]
         ids_with_tasks = {memory.id for memory in memories_with_tasks}
         first_ids = {
@@ -267,12 +267,13 @@ class Listing:
         if kind is None and asks_for_all(question):
             group = type_asked_for(question, catalogue.groups)
             paths = catalogue.paths_in_group(group) if group else frozenset[str]()
-        return _by_importance(memory for memory in catalogue.at(paths) if in_scope(memory, scope))
+        memories = catalogue.by_paths(paths)
+        return _by_importance(memory for memory in memories if in_scope(memory, scope))
 
     def _of_type_and_time(self, kind: str, time: QuestionTime, scope: Scope) -> list[Memory]:
         """All notes of a type that are of a time or name a day of it."""
         catalogue = self._indexed.catalogue
-        of_type = catalogue.at(catalogue.paths_of_type(kind))
+        of_type = catalogue.by_paths(catalogue.paths_of_type(kind))
         of_scope = (memory for memory in of_type if in_scope(memory, scope))
         return time.all_of_this_time(of_scope, catalogue.days_named)
 
@@ -302,10 +303,6 @@ def _first_due_day(memory: Memory, tasks: Iterable[str]) -> date:
 
 def _has_open_task(memory: Memory, passage: Chunk) -> bool:
     return OPEN_TASK in passage.context
-
-
-def _no_days(path: str) -> Sequence[date]:
-    return ()
 
 
 def _property_notice(count: int, shown_count: int, compared_key: str | None) -> str:

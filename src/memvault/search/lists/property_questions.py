@@ -134,7 +134,7 @@ class PropertyQuestion:
         content -= LARGEST | SMALLEST
         if not 0 < len(content) <= MAX_WORDS:
             return None
-        places = {word: place for place, word in enumerate(in_order)}
+        places = {word: index for index, word in enumerate(in_order)}
         words = {
             word: terms_of(word) for word in sorted(content, key=lambda word: places.get(word, 0))
         }

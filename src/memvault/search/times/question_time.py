@@ -171,9 +171,9 @@ class QuestionTime:
         """
 
         @cache  # reading takes longer than all else
-        def named_spans(place: int) -> list[Span]:
-            text = hits[place].text
-            return [*days_named(text, hits[place].memory.day), *years_named(text)]
+        def named_spans(index: int) -> list[Span]:
+            text = hits[index].text
+            return [*days_named(text, hits[index].memory.day), *years_named(text)]
 
         spans: list[Span] = []
         for years_back in self._years_back():
@@ -181,9 +181,9 @@ class QuestionTime:
             longer = [span.with_days_after(DAYS_AFTER) for span in spans]
             inside_ids = {
                 hit.memory.id
-                for place, hit in enumerate(hits)
+                for index, hit in enumerate(hits)
                 if any(_is_in_any(longer, day) for day in hit.memory.days)
-                or any(_contains(span, named) for named in named_spans(place) for span in spans)
+                or any(_contains(span, named) for named in named_spans(index) for span in spans)
             }
             if inside_ids:
                 return spans, inside_ids

@@ -68,8 +68,8 @@ def times_in(text: str, is_time: Callable[[str], bool]) -> list[tuple[int, int, 
     if len(lower_text) != len(text):  # a few capitals are two characters in lower case
         return []
     names, is_foreign = languages_of(text)
-    for place, name in enumerate(names):
-        likelier = [language for language in names[:place] if language in LANGUAGES]
+    for index, name in enumerate(names):
+        likelier = [language for language in names[:index] if language in LANGUAGES]
         times = []
         for start, end, english in _translator(name).times_in(lower_text, text, is_time):
             words = text[start:end]
@@ -275,8 +275,8 @@ class _Translator:
             return False
         if self._spaced and "date" in kinds and kinds[:2] != ["date", "month"]:
             return False
-        place = parts.index(core[0])
-        if self._spaced and any(kind == "bound" for kind, _ in parts[place:]):
+        index = parts.index(core[0])
+        if self._spaced and any(kind == "bound" for kind, _ in parts[index:]):
             return False  # "per month since May"
         if "number" in kinds:
             before_number = core[: kinds.index("number")]

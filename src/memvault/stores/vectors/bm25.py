@@ -4,10 +4,10 @@ and Beyond*, 2009): the document side is computed here, the idf side by the stor
 Every text is indexed by its words with Snowball's English stemmer, which does little harm to other
 languages. Texts in scripts without spaces, and in Korean, are indexed by characters and pairs of
 characters, as by Lucene's CJKAnalyzer. A text in another language also has the stems of its own
-Snowball stemmer, if there is one, and the pieces of its long words, by which "Überschrift" finds
+Snowball stemmer, if there is one, and the n-grams of its long words, by which "Überschrift" finds
 "Kapitelüberschriften" and "notatkach" finds "notatki" (McNamee and Mayfield, *Character n-gram
 tokenization for European language text retrieval*, 2004); in the scripts of India also words
-without their last vowel signs. A text whose language its few words do not show has pieces, too.
+without their last vowel signs. A text whose few words do not show its language has n-grams, too.
 
 A query has the terms of its own language, or of all languages if its words do not show which one it
 is. A query without accents also has the English terms, since people leave accents out. Function
@@ -44,8 +44,8 @@ B = 0.75  # strength of length normalisation
 AVERAGE_WORDS = 256.0  # average length for the normalisation
 FUNCTION_WORD_WEIGHT = 0.2  # of a function word like "what" in a query; other words have 1
 COMMON_WORD_WEIGHT = 0.5  # of an English word like "get", frequent in questions, not in notes
-PIECE_LETTERS = 5  # letters of a piece of a word
-PIECES_WEIGHT = 1.0  # of all pieces of a word in a query together
+NGRAM_LETTERS = 5  # letters of an n-gram of a word
+NGRAMS_WEIGHT = 1.0  # of all n-grams of a word in a query together
 
 # Scripts written without spaces: Thai, Lao, Myanmar, Khmer, kana, Han and its rarer planes. Hangul
 # has spaces, but Korean words end in particles, which pairs of syllables leave behind.
@@ -58,7 +58,7 @@ _HIRAGANA = re.compile("[\u3041-\u309f]+")  # in Japanese mostly function words 
 # Accents, and the signs of India's scripts that join or change letters: the engine would split
 # words at them.
 _INDIAN = map(chr, range(0x900, 0xE00))
-_JOINING = "".join(sign for sign in _INDIAN if unicodedata.combining(sign) in (7, 9))
+_JOINING = "".join(char for char in _INDIAN if unicodedata.combining(char) in (7, 9))
 _ACCENTS = re.compile(f"[\u0300-\u036f{_JOINING}]")
 
 
@@ -84,13 +84,13 @@ def document(text: str, language: str | None = "english") -> qdrant.SparseVector
     """Term frequencies, saturated and normalised by the text's length.
 
     Args:
-        language: the note's language (`language_of`). Stems and pieces of words are added for one
-            that is not English, and pieces for a note that may be in any language (None).
+        language: the note's language (`language_of`). Stems and n-grams of words are added for one
+            that is not English, and n-grams for a note that may be in any language (None).
     """
     english = _model("english").embed_document(_searchable(text))
     if language == "english" or (language is None and _UNSPACED.search(text)):
         return english
-    values = dict(_document_pieces(text))
+    values = dict(_document_ngrams(text))
     stemmer = language or "english"
     if stemmer not in WITHOUT_STEMMER:
         stemmed = _model(stemmer).embed_document(normal(text))
@@ -99,21 +99,21 @@ def document(text: str, language: str | None = "english") -> qdrant.SparseVector
     return qdrant.SparseVector(list(values), list(values.values()))
 
 
-def _document_pieces(text: str) -> Iterator[tuple[int, float]]:
+def _document_ngrams(text: str) -> Iterator[tuple[int, float]]:
     words = words_of(text)
     norm = K * (1.0 - B + B * len(words) / AVERAGE_WORDS)
-    for term, count in Counter(piece for word in words for piece in _pieces(word)).items():
+    for term, count in Counter(ngram for word in words for ngram in _ngrams(word)).items():
         yield term, count * (K + 1.0) / (count + norm)
 
 
 @lru_cache(maxsize=10_000)
-def _pieces(word: str) -> tuple[int, ...]:
-    """The terms of a word's pieces, and in India's scripts of the word without its ending; empty
+def _ngrams(word: str) -> tuple[int, ...]:
+    """The terms of a word's n-grams, and in India's scripts of the word without its ending; empty
     for other short words."""
-    pieces = [word[start : start + PIECE_LETTERS] for start in range(len(word) - PIECE_LETTERS + 1)]
+    ngrams = [word[start : start + NGRAM_LETTERS] for start in range(len(word) - NGRAM_LETTERS + 1)]
     if (without_vowels := without_ending(word)) is not None:
-        pieces.append(without_vowels)
-    return tuple(zlib.crc32(piece.encode()) for piece in pieces)
+        ngrams.append(without_vowels)
+    return tuple(zlib.crc32(ngram.encode()) for ngram in ngrams)
 
 
 @lru_cache(maxsize=256)  # a question is searched at several sizes of text
@@ -139,9 +139,9 @@ def query(text: str, languages: tuple[str, ...] = ()) -> qdrant.SparseVector:
             weight = COMMON_WORD_WEIGHT if term in common else 1.0
             weights.setdefault(term, FUNCTION_WORD_WEIGHT if term in weak else weight)
     if languages and query_language != "english":
-        for pieces in map(_pieces, set(words_of(text)).difference(weak_words)):
-            for piece in pieces:
-                weights[piece] = weights.get(piece, 0.0) + PIECES_WEIGHT / len(pieces)
+        for ngrams in map(_ngrams, set(words_of(text)).difference(weak_words)):
+            for ngram in ngrams:
+                weights[ngram] = weights.get(ngram, 0.0) + NGRAMS_WEIGHT / len(ngrams)
     return qdrant.SparseVector(list(weights), list(weights.values()))
 
 
@@ -213,10 +213,10 @@ def _spaced(text: str, *, pairs: bool) -> str:
     """Separate the characters of scripts without spaces, and add pairs of neighbours."""
 
     def apart(run: re.Match[str]) -> str:
-        signs = run.group()
-        words = [*signs]
+        characters = run.group()
+        words = [*characters]
         if pairs:
-            words += [first + second for first, second in pairwise(signs)]
+            words += [first + second for first, second in pairwise(characters)]
         return f" {' '.join(words)} "
 
     return _UNSPACED.sub(apart, text)

@@ -198,9 +198,9 @@ def _quantise(exact: Path, small: Path) -> None:
         shutil.copy(exact / name, small / name)
 
 
-def _constant(node: Any, place: int, min_size: int) -> npt.NDArray[np.float32] | None:
+def _constant(node: Any, index: int, min_size: int) -> npt.NDArray[np.float32] | None:
     """A constant input of a node, if it has so many values."""
-    constant = node.input_value(place).get_node()
+    constant = node.input_value(index).get_node()
     if constant.get_type_name() != "Constant" or constant.data.size < min_size:
         return None
     return np.asarray(constant.data, np.float32)

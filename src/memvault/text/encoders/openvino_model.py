@@ -88,15 +88,15 @@ class OpenVinoModel:
         Windows of about the same length are computed together, so that none is padded much.
         """
         alike: dict[int, list[int]] = {}
-        for place, window in enumerate(windows):
-            alike.setdefault(-(-len(window) // _PADDED_TO), []).append(place)
+        for index, window in enumerate(windows):
+            alike.setdefault(-(-len(window) // _PADDED_TO), []).append(index)
         running = []
         for places in alike.values():
             try:
                 request = self._free.get_nowait()
             except Empty:
                 request = self._single.create_infer_request()
-            inputs = self._inputs([windows[place] for place in places])
+            inputs = self._inputs([windows[index] for index in places])
             for number, values in enumerate(inputs):  # half the time of `start_async(inputs)`
                 request.set_input_tensor(number, openvino.Tensor(values, shared_memory=True))
             request.start_async()
@@ -108,7 +108,7 @@ class OpenVinoModel:
             while running:  # only in the first call
                 places, request, _ = running[-1]
                 request.wait()  # if it fails, the next call fails too
-                encoded = self._outputs(request, [windows[place] for place in places])
+                encoded = self._outputs(request, [windows[index] for index in places])
                 vectors[places] = encoded.vectors
                 tokens.update(zip(places, encoded.tokens or (), strict=False))
                 self._free.put(request)

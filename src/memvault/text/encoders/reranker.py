@@ -56,11 +56,11 @@ class Reranker:
             for batch in batched(first_places, _BATCH):
                 if scores and time.monotonic() > end:
                     break
-                pairs = [(query, passages[place]) for place in batch]
+                pairs = [(query, passages[index]) for index in batch]
                 scores += map(float, model.predict(pairs, show_progress_bar=False))
         read_places = first_places[: len(scores)]
         return [
-            *sorted(read_places, key=lambda place: -scores[place]),
+            *sorted(read_places, key=lambda index: -scores[index]),
             *all_places[len(read_places) :],
         ]
 

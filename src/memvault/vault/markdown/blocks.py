@@ -25,7 +25,7 @@ from memvault.vault.markdown.labelled_sentences import LabelledSentence, split_s
 from memvault.vault.markdown.parser import MAX_NESTING, parse_markdown
 
 _SPACES = re.compile(r"\s+")
-_MARKS = {  # of checkboxes: whether it is done; ! is one that matters
+_IS_DONE = {  # by the mark in a checkbox; ! is an important task
     " ": False, "/": False, "!": False, "x": True, "X": True,
 }  # fmt: skip
 _LINE_END = re.compile(r"(?<![ \t])[ \t]*(?:\n[ \t]*)+")
@@ -159,8 +159,8 @@ class _BlockReader:
             line_end = inline.text.find("\n")
             inline.breaks.append(line_end + 1 if line_end >= 0 else len(inline.text))
         lines = self._lines(token)
-        if inline.text and (mark := token.meta.get("checkbox", "")) in _MARKS:
-            self._content.tasks.append(Task(lines.first, _MARKS[mark], token.content))
+        if inline.text and (mark := token.meta.get("checkbox", "")) in _IS_DONE:
+            self._content.tasks.append(Task(lines.first, _IS_DONE[mark], token.content))
         self._block(inline, lines)
 
     def _row(self, index: int) -> int:

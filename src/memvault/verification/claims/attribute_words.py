@@ -20,29 +20,29 @@ _PREPOSITIONS = frozenset(
 )  # fmt: skip
 
 
-def attribute_words(clause: Clause, place: int) -> list[str]:
+def attribute_words(clause: Clause, index: int) -> list[str]:
     """The words that name the attribute of a value.
 
     They follow the value ("a $500k budget", "450k as budget"), else they precede it ("the budget of
     Aurora was raised to …").
     """
-    amount = clause.amounts[clause.tokens[place].amount]
-    before = _words_before(clause, place)
+    amount = clause.amounts[clause.tokens[index].amount]
+    before = _words_before(clause, index)
     if amount.kind not in (AmountKind.DATE, AmountKind.TIME):
-        after = _words_after(clause.tokens, place, amount, before)
+        after = _words_after(clause.tokens, index, amount, before)
         if after:
             return after
     if amount.noun:
         return [amount.noun]
-    before = _part_of(clause.tokens, place, before) + before
+    before = _part_of(clause.tokens, index, before) + before
     return before or ([amount.unit] if amount.kind is AmountKind.COUNT else [])
 
 
 def _words_after(
-    tokens: Sequence[Token], place: int, amount: Amount, before: Sequence[str]
+    tokens: Sequence[Token], index: int, amount: Amount, before: Sequence[str]
 ) -> list[str]:
     """The content words after a value, if they name its attribute."""
-    after = place + (2 if amount.kind is AmountKind.COUNT else 1)  # a count's noun is its unit
+    after = index + (2 if amount.kind is AmountKind.COUNT else 1)  # a count's noun is its unit
     words = _content_run(tokens, after, 1)
     if words or after >= len(tokens):
         return words
@@ -78,13 +78,13 @@ def _words_before(clause: Clause, place: int) -> list[str]:
     return list(reversed(words))
 
 
-def _part_of(tokens: Sequence[Token], place: int, attribute: Sequence[str]) -> list[str]:
+def _part_of(tokens: Sequence[Token], index: int, attribute: Sequence[str]) -> list[str]:
     """The words for a part of a named object, if the value belongs to it.
 
     For example "*the lid* of the kettle weighs"; empty for a subject that acts on the value ("the
     board of Aurora set …").
     """
-    k = next((k for k in range(place) if attribute and tokens[k].low == attribute[0]), 0) - 1
+    k = next((k for k in range(index) if attribute and tokens[k].low == attribute[0]), 0) - 1
     while k >= 0 and tokens[k].low in _AUXILIARY:
         k -= 1
     if k < 0 or tokens[k].name is None:

@@ -104,7 +104,7 @@ class _ClaimSentence:
         self._raw = raw
         self._following = following
         self._stated: list[StatedValue] | None = None
-        self._claims: dict[int, Claim] = {}  # those made so far, by the place of their values
+        self._claims: dict[int, Claim] = {}  # those made so far, by the index of their values
 
     @cached_property
     def _readable(self) -> str:
@@ -130,20 +130,20 @@ class _ClaimSentence:
         if self._stated is None:
             self._stated = list(_values_in(self._readable, note)) if self._readable else []
         return [
-            self._claim(place, stated, note)
-            for place, stated in enumerate(self._stated)
+            self._claim(index, stated, note)
+            for index, stated in enumerate(self._stated)
             if attribute_stems is None or not attribute_stems.isdisjoint(stated.attribute)
         ]
 
-    def _claim(self, place: int, stated: StatedValue, note: NoteContext) -> Claim:
-        claim = self._claims.get(place)
+    def _claim(self, index: int, stated: StatedValue, note: NoteContext) -> Claim:
+        claim = self._claims.get(index)
         if claim is None:
             claim = stated.clause.claim(stated)
             if is_doubtful(self._raw, note.source.heading):
                 claim = replace(claim, asserted=False)
             if RETRACTION.match(readable(self._following)):
                 claim = replace(claim, outdated=True)
-            self._claims[place] = claim
+            self._claims[index] = claim
         return claim
 
 
@@ -238,13 +238,13 @@ def _only_amount(amounts: Sequence[Amount]) -> Amount | None:
 
 def _prose_values(clause: Clause) -> Iterator[StatedValue]:
     tokens = clause.tokens if clause.amounts else []
-    for place, token in enumerate(tokens):
+    for index, token in enumerate(tokens):
         if token.amount < 0 or (
-            place + 1 < len(tokens) and tokens[place + 1].low in RELATIVE_WORDS
+            index + 1 < len(tokens) and tokens[index + 1].low in RELATIVE_WORDS
         ):
             continue
         stated = clause.stated(
-            attribute_words(clause, place), clause.amounts[token.amount], token.text
+            attribute_words(clause, index), clause.amounts[token.amount], token.text
         )
         if stated is not None:
             yield stated

@@ -27,10 +27,10 @@ from memvault.verification.claims.clause_words import (
 )
 from memvault.verification.vault_names import FindNames, Span
 
-# Signs before the days of a task (due, done, …), which are no values.
-_TASK_SIGN = re.compile(r"[📅📆🗓⏳⌛🛫✅❌➕]\ufe0f?\s*\Z")
+# Emoji before the days of a task (due, done, …), which are no values.
+_TASK_EMOJI = re.compile(r"[📅📆🗓⏳⌛🛫✅❌➕]\ufe0f?\s*\Z")
 _WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*|[,;:()=]")
-_SIGNS = frozenset(",;:()=")
+_PUNCTUATION = frozenset(",;:()=")
 
 
 class NoteContext:
@@ -92,7 +92,7 @@ class NoteContext:
 
 
 class Token(NamedTuple):
-    """A word, a word of a name, a sign or a whole value in a clause."""
+    """A word, a word of a name, a punctuation mark or a whole value in a clause."""
 
     text: str
     low: str
@@ -107,7 +107,7 @@ class Token(NamedTuple):
             and self.amount < 0
             and self.low not in STOPS
             and self.low not in NOT_ATTRIBUTES
-            and self.text not in _SIGNS
+            and self.text not in _PUNCTUATION
         )
 
 
@@ -135,7 +135,7 @@ class Clause:
             amount
             for amount in amounts_in(text)
             if all(amount.end <= start or end <= amount.start for start, end, _ in names)
-            and not _TASK_SIGN.search(text, 0, amount.start)
+            and not _TASK_EMOJI.search(text, 0, amount.start)
         ]
 
     @cached_property
@@ -210,7 +210,7 @@ class StatedValue(NamedTuple):
 
 
 def tokens_of(text: str, names: Sequence[Span], amounts: Sequence[Amount]) -> list[Token]:
-    """The words and signs in order; a value is one token, a name's "'s" a separate one."""
+    """The words and punctuation in order; a value is one token, a name's "'s" a separate one."""
     tokens: list[Token] = []
     position = 0
     for match in _WORD.finditer(text):

@@ -32,9 +32,9 @@ def role_words(words: Sequence[str]) -> Iterator[str]:
     yield from (word for word in words if word in ROLE_VERBS)
     if "as" not in words and _TO_BE.isdisjoint(words):
         return
-    for place, word in enumerate(words):
+    for index, word in enumerate(words):
         if word in ("the", "s", "as"):
-            yield from words[place + 1 : place + 1 + 2 * _MAX_ROLE_WORDS]  # hyphens split words
+            yield from words[index + 1 : index + 1 + 2 * _MAX_ROLE_WORDS]  # hyphens split words
 
 
 def roles_in(clause: Clause) -> Iterator[StatedValue]:
@@ -126,9 +126,9 @@ def _index_after_is(low: Sequence[str]) -> int:
     """The index of the noun after *is the*, *became the* or *took over as*; 0 without them."""
     if len(low) > 2 and low[0] in _TO_BE and low[1] == "the":
         return 2
-    place = low.index("as") if "as" in low[:3] else 0
-    if place and low[0] in ("took", "takes", "serves", "acts", "works"):
-        return place + (2 if low[place + 1 : place + 2] == ["the"] else 1)
+    index = low.index("as") if "as" in low[:3] else 0
+    if index and low[0] in ("took", "takes", "serves", "acts", "works"):
+        return index + (2 if low[index + 1 : index + 2] == ["the"] else 1)
     return 0
 
 

@@ -37,7 +37,7 @@ LEARNED_LAYERS = 64  # most hidden texts of which sentences are embedded
 MAX_SECONDS = 2.0  # of processor time for one check; a text that takes longer is adversarial
 MAX_SECONDS_PER_CHARACTER = 0.0001
 MAX_EVIDENCE = 64
-WINDOWS = 4  # most sentences that are embedded, the most suspicious ones
+MAX_EMBEDDED = 4  # sentences, the most suspicious ones
 MAX_VECTOR_ODDS = 0.8  # most log-odds that a vector adds, in 99 of 100 attacks
 SURE = 2.0  # log-odds that weigh almost as much as the strongest wordings
 _MAX_LEARNED = 0.84  # most weight by `SURE`; not enough with one mention of the user
@@ -237,7 +237,7 @@ class Immunity:
         candidates = sorted(
             scored for scored in spans if _weight(scored[0] + MAX_VECTOR_ODDS) >= missing
         )
-        for word_odds, (start, end) in candidates[: -WINDOWS - 1 : -1]:
+        for word_odds, (start, end) in candidates[: -MAX_EMBEDDED - 1 : -1]:
             (vector_odds,) = self._classifier.of_vectors(self._embed([visible.text[start:end]]))
             weight = _weight(word_odds + vector_odds) * visible.share(start, end)
             if weight >= _MIN_LEARNED:

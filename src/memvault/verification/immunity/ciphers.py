@@ -12,7 +12,7 @@ _TELLING = (
     "reveal", "forward",
 )  # fmt: skip
 BRAILLE_RUN = re.compile("[\u2801-\u28ff](?:[\u2800-\u28ff]|[ \t](?=[\u2800-\u28ff])){11,4000}")
-# The letters a to z; further signs, such as that of a capital letter, are left out.
+# The letters a to z; other cells, such as that before a capital letter, are left out.
 _BRAILLE = dict(zip("⠁⠃⠉⠙⠑⠋⠛⠓⠊⠚⠅⠇⠍⠝⠕⠏⠟⠗⠎⠞⠥⠧⠺⠭⠽⠵", "abcdefghijklmnopqrstuvwxyz", strict=True))
 
 

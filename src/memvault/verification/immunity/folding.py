@@ -69,7 +69,7 @@ def folded_as_read(text: str) -> Folded:
     places = unescaped.places
     folded = fold(unescaped.text)
     if folded.places is not None:
-        places = [places[place] for place in folded.places]
+        places = [places[index] for index in folded.places]
     return _shortened(Folded(folded.text, places))
 
 
@@ -121,7 +121,7 @@ def _replaced(
     former_places = folded.places
     return Folded(
         "".join(parts),
-        places if former_places is None else [former_places[place] for place in places],
+        places if former_places is None else [former_places[index] for index in places],
     )
 
 
@@ -134,12 +134,12 @@ def fold(text: str) -> Folded:
         return Folded(text.lower(), None)
     parts: list[str] = []
     places: list[int] = []
-    for place, char in enumerate(text):
+    for index, char in enumerate(text):
         folded = _folded(char)
         if not folded:
             continue
         parts.append(folded)
-        places.extend([place] * len(folded))
+        places.extend([index] * len(folded))
     folded_text = "".join(parts)
     return Folded(_latinised(folded_text), places)
 
