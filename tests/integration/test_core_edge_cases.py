@@ -226,12 +226,14 @@ def test_ec_core_013_fifty_clients_that_write_at_once_all_succeed(writer):
 
 
 def test_err_core_001_a_write_that_fails_says_what_failed_and_why(writer):
-    projects = writer.container.vault.root / "projects"
-    (projects / "tide").write_text("a file where the project's folder should be")
-    error = writer.error("store_memory", content="x", rationale=REASON, project="tide")
+    journal = writer.container.vault.root / FOLDER
+    journal.parent.mkdir(exist_ok=True)
+    journal.write_text("a file where the folder of the journal should be")
+    error = writer.error("store_memory", content="x", rationale=REASON)
     assert error["code"] == -32002
     assert error["message"].startswith("Storage error: store_memory failed - ")
-    assert str(projects.parent) not in str(error)
+    assert str(writer.container.vault.root) not in str(error)
+    journal.unlink()
 
 
 @pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="a file that cannot be opened")
