@@ -34,7 +34,6 @@ logger = logging.getLogger(__name__)
 RELINK, CHECK = "relink notes", "check the servers"
 SETTLE_SECONDS = 0.1  # before links are written, so that the answer is sent first
 CHECK_SECONDS = 5.0
-_PASSING = (DiskFull, VaultMissing, StoreUnavailable)  # causes that pass, and indexing goes on
 FOLLOW_SECONDS = 0.2  # between two reports of a scan that is followed
 PATIENCE_SECONDS = 2.0  # wait for a running change, whose missing notes are no error
 START_AGAIN = "correct that, then run `memvault stop`; the next command starts indexing again"
@@ -279,17 +278,13 @@ class IndexingService:
         return result
 
     def _embed_again(self, report: Report) -> None:
-        """Fill new indexes with vectors of the new embedding model; tries again while a cause that
-        passes prevents it. Meanwhile the old indexes answer by keywords and links."""
+        """Fill new indexes with vectors of the new embedding model.
+
+        Meanwhile the old indexes answer by keywords and links.
+        """
         logger.info("another embedding model: embedding all notes again")
         with self._reporting(report) as report_progress:
-            while self._live.stores.outdated:
-                try:
-                    self.rebuild(report_progress)
-                except _PASSING as error:
-                    self._failure = f"indexing waits: {error.message}"
-                    if self._winding_down.wait(CHECK_SECONDS):
-                        raise
+            self.rebuild(report_progress)
 
     @contextmanager
     def _reporting(self, report: Report) -> Iterator[Report]:
@@ -364,7 +359,7 @@ class IndexingService:
         if faults.is_corrupt(error):
             logger.error("the indexes are damaged: filling new ones from the vault")
             return self.rebuild(report)
-        passes = isinstance(error, _PASSING)
+        passes = isinstance(error, DiskFull | VaultMissing | StoreUnavailable)
         if self._winding_down.is_set() or not (passes or self._live.stores.unreachable()):
             raise error
         logger.error("%s Indexing starts after that.", error.message)
@@ -375,9 +370,14 @@ class IndexingService:
         if self._watcher is not None:
             self._watcher.ask_for_scan()
 
+    # -- another generation ---------------------------------------------------------------------
+
     def _switch_to(self, fresh: Generation) -> None:
-        """Make the fresh generation live. The watcher moves first, so that new changes reach it; a
-        last scan indexes the changes that reached the old one."""
+        """Make the fresh generation live.
+
+        The watcher moves first, so that new changes reach the fresh generation; a last scan indexes
+        the changes that reached the old one.
+        """
         watcher = self._watcher
         if watcher is not None:
             watcher.stop()
