@@ -154,13 +154,16 @@ def _not_read(path: str, why: str) -> Problem:
 
 def _unusable_folders(indexer: Indexer) -> list[Problem]:
     """The folders of new notes that can hold none: what clients want to keep is refused."""
-    vault, refused = indexer.vault, {}
+    vault = indexer.vault
+    refused: dict[str, Problem] = {}  # by reason, which several folders may share
     for lifecycle in Lifecycle:
         try:
             vault.note_folder(vault.folders.of(lifecycle, None, datetime.now().astimezone().date()))
         except (OutsideVault, StorageError) as error:
             what, _, advice = error.message.rstrip(".").rpartition(". ")
-            refused[error.message] = Problem("note", what, advice[:1].lower() + advice[1:])
+            reason = error.message.partition(": ")[2]
+            problem = Problem("note", what, advice[:1].lower() + advice[1:])
+            refused.setdefault(reason, problem)
     return list(refused.values())
 
 
