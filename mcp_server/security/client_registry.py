@@ -143,16 +143,20 @@ class ClientRegistry:
             return None
         return grant
 
-    def withdraw_if_reused(self, refresh_token: str, client_id: str) -> None:
+    def newer_grant(self, refresh_token: str) -> Grant | None:
+        """The grant of the token that replaced this one; None if none did."""
+        tokens, grant_id = self._contents.tokens, refresh_token.partition(".")[0]
+        if _hash(refresh_token) in tokens:
+            return None
+        same = (grant for grant in tokens.values() if grant.grant_id == grant_id)
+        return next((grant for grant in same if grant.kind == "refresh"), None)
+
+    def withdraw_if_reused(self, refresh_token: str) -> None:
         """Withdraw the grant of a refresh token that is used though it was renewed a minute ago or
         longer: two have it (RFC 9700, section 4.14.2). Raises as `withdraw`."""
-        tokens, key = self._contents.tokens, (refresh_token.partition(".")[0], client_id)
-        issued = [
-            grant.issued for grant in tokens.values() if key == (grant.grant_id, grant.client_id)
-        ]
-        was_renewed = _hash(refresh_token) not in tokens and any(issued)
-        if was_renewed and max(issued) <= time.time() - _RETRY_SECONDS:
-            self.withdraw_grant(key[0])
+        newer = self.newer_grant(refresh_token)
+        if newer is not None and newer.issued <= time.time() - _RETRY_SECONDS:
+            self.withdraw_grant(newer.grant_id)
 
     def withdraw(self, token: str) -> None:
         """Make a token, and the one issued with it, invalid.

@@ -288,9 +288,9 @@ class ApprovalProvider(OAuthProvider):
     async def load_refresh_token(
         self, client: OAuthClientInformationFull, refresh_token: str
     ) -> RefreshToken | None:
-        grant = self.registry.grant(refresh_token, "refresh")
+        registry = self.registry
+        grant = registry.grant(refresh_token, "refresh") or registry.newer_grant(refresh_token)
         if grant is None or grant.client_id != client.client_id:
-            self.registry.withdraw_if_reused(refresh_token, str(client.client_id))
             return None
         return RefreshToken(
             token=refresh_token,
@@ -302,6 +302,9 @@ class ApprovalProvider(OAuthProvider):
     async def exchange_refresh_token(
         self, client: OAuthClientInformationFull, refresh_token: RefreshToken, scopes: list[str]
     ) -> OAuthToken:
+        if self.registry.newer_grant(refresh_token.token) is not None:
+            self.registry.withdraw_if_reused(refresh_token.token)
+            raise TokenError("invalid_grant", "This refresh token was replaced by a newer one.")
         if not set(scopes) <= set(refresh_token.scopes):
             raise TokenError("invalid_scope", "These scopes were not approved.")
         return self._tokens(client, scopes, refresh_token.resource, refresh_token.token)

@@ -39,6 +39,9 @@ def test_a_code_works_once_and_only_with_the_verifier(web: Web) -> None:
     assert status == 200
     assert not is_valid(web, granted) and is_valid(web, renewed)
     assert renew(web, client, granted)[0] in (400, 401)
+    assert renew(web, register(web), granted)[0] in (400, 401)
+    form = {"client_id": client["client_id"], "token": granted["refresh_token"]}
+    assert posted(web, "/revoke", form)[0] == 200  # a client that tidies up
 
     assert exchange(web, client, code, "wrong" * 10)[0] in (400, 401)
     assert is_valid(web, renewed)  # who has the code alone ends nobody's access
