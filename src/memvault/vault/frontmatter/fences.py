@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from typing import AnyStr, overload
 
-_CLOSING = r"---[ \t]*(?:\r\n|\n|\r|\Z)"
 _FENCED = (
-    rf"---[ \t]*(?P<newline>\r\n|\n|\r)(?P<header>(?:(?!{_CLOSING})[^\r\n]*[\r\n])*){_CLOSING}"
+    r"---[ \t]*(?P<newline>\r\n|\n|\r)(?P<header>[\s\S]*?)"
+    r"(?<![^\r\n])---[ \t]*(?:\r\n|\n|\r|\Z)"  # a whole line
 )
 _TEXT = re.compile("\ufeff?" + _FENCED)
 _BYTES = re.compile(b"(?:\xef\xbb\xbf)?" + _FENCED.encode())
