@@ -147,14 +147,15 @@ class LadybugGraphStore(CypherGraphStore):
                 self._checkpoint_if_due()
 
     def _checkpoint_if_due(self) -> None:
-        """After many changes, free their memory. Queries wait meanwhile: some 0.1 s."""
+        """After many changes, free their memory: some 0.1 s, after the queries that run. New
+        queries wait meanwhile."""
         self._changes_until_checkpoint -= 1
         if self._changes_until_checkpoint > 0:
             return
         try:
             self._writer.execute("CHECKPOINT")
             self._changes_until_checkpoint = CHECKPOINT_CHANGES
-        except RuntimeError as error:  # a long query runs, or the disk is full
+        except (RuntimeError, MemoryError) as error:  # for example, the disk is full
             self._changes_until_checkpoint = RETRY_CHANGES
             logger.warning("The graph's memory is freed later: %s", error)
 
