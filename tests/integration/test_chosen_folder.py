@@ -153,7 +153,8 @@ def test_a_chosen_folder_that_is_not_read_gets_no_note_until_that_is_corrected(
         assert reason in refused and "`memvault init --notes-folder`" in refused
     assert sorted(root.parent.rglob("*.md")) == before
     problems = [each.what for each in examine(writer.container.live.indexer)]
-    assert len([what for what in problems if reason in what]) == 1
+    (problem,) = [what for what in problems if "cannot hold new notes" in what]
+    assert reason in problem
     (root / (".memvaultignore" if block is _ignored else "AI")).unlink()
     for tool, arguments in calls:
         assert writer.ok(tool, rationale=WHY, **arguments)["path"].startswith("AI/memvault/")
