@@ -17,6 +17,7 @@ from memvault.search.calibration import (
     CONCERNS,
     confidence,
     features,
+    word_shares,
 )
 from memvault.search.modes import PLANS, detect_mode, diverse
 from tests.timing import seconds_of
@@ -163,6 +164,10 @@ def test_function_words_of_no_language_make_an_answer_surer(question, function_w
         return ANSWERS.confidences(features(question, found))[0]
 
     assert chance(function_words) == chance("bread")
+
+
+def test_words_of_an_english_question_count_though_another_language_has_them_too():
+    assert word_shares("die cast", ["Die cast", "Cast"])[1] < 1.0
 
 
 def test_alternatives_do_not_lower_each_other_where_many_may_serve():

@@ -95,7 +95,8 @@ def features(query: str, hits: Sequence[Hit]) -> Features:
     """(n, 8) features of a question's hits, best first, as `Calibration` names them."""
     count = len(hits)
     relevances = [hit.relevance for hit in hits]
-    shares = word_shares(query, [text_with_properties(hit, query) for hit in hits])
+    texts = [text_with_properties(hit, query) for hit in hits]
+    shares = word_shares(without_function_words(query), texts)
     rows = np.zeros((count, 8))
     for index, (relevance, hit) in enumerate(zip(relevances, hits, strict=True)):
         best_other = relevances[0] if index else (relevances[1] if count > 1 else 0.0)
@@ -115,13 +116,13 @@ def text_with_properties(hit: Hit, query: str) -> str:
     return " ".join((hit.memory.title, hit.heading, hit.text, *properties))
 
 
-def word_shares(query: str, texts: Sequence[str]) -> list[float]:
+def word_shares(content: str, texts: Sequence[str]) -> list[float]:
     """The share of the stems of the question's content words that each text has.
 
     A stem in few of these texts weighs more: by its inverse document frequency among them,
     log(1 + n / (df + 1)).
     """
-    query_stems = sorted(stems(without_function_words(query)))
+    query_stems = sorted(stems(content))
     text_stems = [stems(text) for text in texts]
     count = len(text_stems)
     weight = {
