@@ -130,5 +130,6 @@ def test_requests_that_are_cancelled_or_not_valid_make_room_for_others() -> None
         await until_seen(lambda: 1000 in socket.answered and not tracker.unanswered_calls)
         socket.left.set()
         await asyncio.wait_for(serving, PATIENCE_SECONDS)
+        assert tracker.unanswered_calls == 0
 
     asyncio.run(run())
