@@ -23,7 +23,7 @@ from mcp_server.metrics import Metrics
 from mcp_server.middleware import CallTool, ReadResource, ResourceRead, ToolCall
 from mcp_server.middleware.errors import error_result, protocol_error
 from mcp_server.runtime.activity_tracker import ActivityTracker
-from mcp_server.runtime.index_status import MULTILINGUAL, language_problem
+from mcp_server.runtime.index_status import MULTILINGUAL, language_problem, quarantine_problem
 from memvault.model.errors import EngineUnavailable, MemvaultError, StoreUnavailable
 from memvault.text.encoders.model_files import EXPORTING
 from memvault.vault.files import vault_missing
@@ -234,6 +234,8 @@ class Startup:
             problems.append(Problem("note", low_disk, "free some space on that disk"))
         if language := language_problem(container.live.searcher.hybrid):
             problems.append(Problem("note", language, MULTILINGUAL))
+        if held := quarantine_problem(container):
+            problems.append(Problem("note", held, "look at them on the Curate page"))
         if problem := self._configuration_problem():
             problems.insert(0, problem)
         return problems

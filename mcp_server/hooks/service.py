@@ -23,6 +23,7 @@ from memvault.capture.quotations import Quotation, distinct
 from memvault.capture.session_note import CapturedSession
 from memvault.cognition.blind_spots import blind_spots
 from memvault.config.hook_files import CAPTURES, HookFiles
+from memvault.curation.quarantine import by_note
 from memvault.model.change import Priority, TaskType
 from memvault.model.errors import MemvaultError
 from memvault.model.search import Scope
@@ -239,10 +240,11 @@ class HookService:
             ):
                 notes = ", ".join(task.paths)
                 yield f"memory_drift_warning: notes disagree ({notes}): {task.detail}"
-        for text in self._container.guarded.held_texts():
+        for text in by_note(self._container.guarded.held_texts()):
+            kept = text.path if text.whole else f"parts of {text.path}"
             yield (
-                f"memvault keeps {text.path} from AI clients: it holds what looks like orders to a "
-                "model. Release or delete it on the Curate page."
+                f"memvault keeps {kept} from AI clients: they look like orders to a model. Release "
+                "them on the Curate page."
             )
         for first, second, shared, shared_path in self._blind_spots:
             if all(map(is_in_project, (first, second, shared_path))):

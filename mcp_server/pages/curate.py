@@ -33,6 +33,7 @@ from mcp_server.pages.task_answers import TaskAnswer, answers_to
 from memvault.curation.changes.change_text import change_summary
 from memvault.curation.operations.move import lifecycle_path
 from memvault.curation.proposals import Proposal, ProposalKind
+from memvault.curation.quarantine import by_note
 from memvault.curation.targets import Target
 from memvault.model.change import CurationTask, TaskType
 from memvault.model.errors import InvalidParams, MemvaultError
@@ -42,7 +43,7 @@ from memvault.vault.frontmatter.read import read_frontmatter
 from memvault.vault.links import obsidian_address
 from memvault.vault.parse import parse_note
 
-MAX_HELD = 20  # texts in quarantine, and proposals, that are shown at once
+MAX_HELD = 20  # notes in quarantine, and proposals, that are shown at once
 MAX_NAMED = 3  # changes or notes of a proposal that are named
 MAX_SOURCE = 100_000  # characters of a note that can be verified here
 _CLAIMS = {
@@ -95,7 +96,7 @@ class CuratePage:
             back=_address(kind, skipped),
             left=dismissed[0] if dismissed else None,
             released=self._site.container.quarantine.last_released(),
-            held=self._site.container.guarded.held_texts()[:MAX_HELD],
+            held=by_note(self._site.container.guarded.held_texts())[:MAX_HELD],
             proposals=self._proposals(),
             most=MAX_SOURCE,
             **(self._task_view(task) if task else {}),
@@ -283,9 +284,9 @@ class CuratePage:
     # -- quarantine and proposals ---------------------------------------------------------------
 
     def _release(self, _: Request, form: Form, *, back: bool = False) -> None:
-        """Release a text from quarantine, so that answers may show it; ``back`` undoes that."""
+        """Release a note from quarantine, so that answers may show it; ``back`` undoes that."""
         container = self._site.container
-        held = container.quarantine.release(form.needed("held"), ACTOR, back=back)
+        held = container.quarantine.set_released(form.needed("held"), ACTOR, released=not back)
         container.indexing.index_written([held.path])
 
     def _discard(self, _: Request, form: Form) -> None:

@@ -229,7 +229,7 @@ class Dreaming:
         """Distil the most used memories (REQ-AUTO-23)."""
         container, embed = self._container, in_steps(self._container, go_on)
         used, learnt = container.activity.all(), container.learning.learnt.state.memories
-        quarantined = {text.path for text in container.quarantine.held_texts()}
+        quarantined = {text.path for text in container.guarded.held_texts()}
         for memory in list(live.catalogue.all()):
             activity = used.get(memory.id)
             uses = activity.access_count if activity is not None else 0

@@ -174,7 +174,7 @@ class FadingService:
         settings = self._container.settings.fading
         if self._container.upkeep.low_disk():
             settings = hastened(settings)
-        quarantined = {text.path for text in self._container.quarantine.held_texts()}
+        quarantined = {text.path for text in self._container.guarded.held_texts()}
         fadings: list[Fading] = []
         by_note = fadings_by_note(self._container.curator.history)
         for record in self._container.live.catalogue.records():

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from memvault.curation.quarantine import by_note
 from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.search.hybrid import HybridSearch
 from memvault.stores.open import without_password
@@ -50,6 +51,7 @@ def index_status(container: Container) -> dict[str, Any]:
         "entities_waiting": indexing.entities_waiting if indexing else None,
         "behind_seconds": round(indexing.lag_seconds, 1) if indexing else None,
         "last_scan": last_scan[0].isoformat() if last_scan else None,
+        "in_quarantine": len(by_note(container.guarded.held_texts())),
         "problems": _problems(container),
     }
 
@@ -70,6 +72,17 @@ def language_problem(hybrid: HybridSearch) -> str | None:
     *first, last = [language.capitalize() for language in languages]
     names = f"{', '.join(first)} and {last}" if first else last
     return f"many notes are in {names}, which the embedding model hardly knows"
+
+
+def quarantine_problem(container: Container) -> str | None:
+    """The number of notes in quarantine; None if there are none."""
+    notes = by_note(container.guarded.held_texts())
+    if not notes:
+        return None
+    whole = sum(note.whole for note in notes)
+    counts = [(whole, "whole"), (len(notes) - whole, "in part")]
+    named = " and ".join(f"{count:,} {how}" for count, how in counts if count)
+    return f"in quarantine: {named}, as what others wrote there looks like orders to AI models"
 
 
 def _none_if_unreachable(query_store: Callable[[], Result]) -> Result | None:

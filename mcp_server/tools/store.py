@@ -262,7 +262,9 @@ class StoreTools(Tools):
             contradicts=[ContradictedShape.of(contradiction) for contradiction in contradicted]
             or None,
             related=[RelatedShape.of(related_memory) for related_memory in related],
-            notice=self._notice(stored, memory, contradicted, _near_duplicate(new, related)),
+            notice=self._notice(
+                stored, memory, contradicted, _near_duplicate(new, related), quarantined
+            ),
             pulse=meter.of([memory.id, *new.nearest]),
         )
 
@@ -272,9 +274,17 @@ class StoreTools(Tools):
         memory: Memory,
         contradicted: Sequence[Contradiction],
         duplicate: Memory | None,
+        quarantined: QuarantinedText | None,
     ) -> str | None:
-        """A notice of equal titles, missing links, secrets, contradictions or near-duplicates."""
+        """A notice of equal titles, missing links, secrets, contradictions, near-duplicates, or a
+        part in quarantine."""
         parts = []
+        if quarantined is not None:
+            parts.append(
+                "A part of the note is in quarantine: it contains what looks like orders to an AI "
+                f"model ({', '.join(quarantined.kinds)}). No tool returns that part until the "
+                "person releases it on the Curate page."
+            )
         if stored.change is not None:
             parts += self._same_title(memory)
         if stored.links.unwritten:

@@ -67,6 +67,7 @@ _IF_ANY = {  # only while they say something
     "without_room": "stores that are full",
     "entities_waiting": "notes in which names are still to be found",
     "behind_seconds": "seconds behind the files",
+    "in_quarantine": "notes in quarantine, whole or in part",
     "stores": "stores",
     "watching": "watching for changes",
 }

@@ -1,8 +1,9 @@
 """Hides text of others that looks like orders to a model from all readers; deletes nothing.
 
-The person's own words are never checked. A note that others wrote entirely is not indexed; in a
-note that the person also wrote in, only the lines of others are left out. The contents of the
-quarantine follow from the notes' texts, their provenance and the releases in the journal.
+The person's own words are never checked. A note that others wrote entirely is not indexed, or, if
+it is long, its suspicious sections are left out; in a note that the person also wrote in, only the
+lines of others are. The contents of the quarantine follow from the notes' texts, their provenance
+and the releases in the journal.
 """
 
 from __future__ import annotations
@@ -12,14 +13,17 @@ from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from hashlib import blake2b
+from typing import NamedTuple
 
 from memvault.curation.changes.plan import Attribution, Plan
+from memvault.curation.held_sections import sections
 from memvault.curation.moved_paths import MovedPaths
 from memvault.curation.origins.provenance import Provenances
 from memvault.curation.origins.reframing import reframed
 from memvault.curation.origins.sentence_digests import units
 from memvault.curation.quarantine import Quarantine, QuarantinedText, quarantined_note
 from memvault.model.errors import NoteNotFound, NoteQuarantined, OutsideVault, StorageError
+from memvault.model.note import LineRange
 from memvault.model.provenance import Origin, OriginKind, OriginSpan, Provenance, own_lines
 from memvault.vault.documents import PDF
 from memvault.vault.files import Examined, Vault
@@ -31,6 +35,15 @@ from memvault.verification.immunity import Assessment, Immunity
 MAX_EVIDENCE = 5
 MAX_ASSESSMENTS = 10_000  # that are cached
 _PDF_FILE = Origin(kind=OriginKind.IMPORT, name="PDF file")
+
+
+class _Suspicious(NamedTuple):
+    """A text that looks like orders, with its lines; whether it is all of the note."""
+
+    lines: Provenance
+    text: str
+    assessment: Assessment
+    whole: bool
 
 
 class GuardedVault(Vault):
@@ -84,26 +97,74 @@ class GuardedVault(Vault):
         if inherited:
             stamp = f"{provenance.stamp}@{inherited}"
             provenance = provenance.model_copy(update={"stamp": stamp})
-        if written_by.is_person:
-            if not path.lower().endswith(PDF):
-                return Examined(data, provenance, inherited)
+        if written_by.is_person and path.lower().endswith(PDF):
             # The person keeps the PDF but hardly wrote it, so it is checked; otherwise trusted.
             lines = OriginSpan(1, data.count(b"\n") + 1, _PDF_FILE)
             written_by = Provenance(origin=_PDF_FILE, spans=(lines,))
+        suspicious = self._suspicious(path, data, written_by)
+        self._quarantine.keep_only(path, [_key(path, each.text) for each in suspicious])
+        self._hidden.pop(path, None)
+        shown = data
+        for each in suspicious:
+            if self._is_released(path, each.text):
+                continue
+            self._quarantine.hold(_quarantined(path, data, written_by, each))
+            if each.whole:
+                stat = self.stat(path)
+                if stat is not None and super().read(path) == data:
+                    self._hidden[path] = (stat.size, stat.mtime_ns, _key(path, each.text))
+                raise quarantined_note(path, each.assessment.kinds)
+            shown = own_lines(shown, each.lines)
+        return Examined(shown, provenance, inherited)
+
+    def _suspicious(self, path: str, data: bytes, written_by: Provenance) -> list[_Suspicious]:
+        """The suspicious texts of others in a note: all that they wrote there, or the sections of a
+        long note that is entirely theirs."""
+        if written_by.is_person:
+            return []
         text = _foreign(data, written_by)
-        key = _key(path, text)
         assessment = self._assessment(path, text, written_by)
-        if not assessment.adversarial or self._is_released(path, text):
-            self._hidden.pop(path, None)
-            return Examined(data, provenance, inherited)
+        if not assessment.adversarial:
+            return []
         whole = not written_by.is_mixed
-        self._quarantine.hold(_quarantined(key, path, data, written_by, assessment, whole=whole))
-        if whole:
-            stat = self.stat(path)
-            if stat is not None and super().read(path) == data:
-                self._hidden[path] = (stat.size, stat.mtime_ns, key)
-            raise quarantined_note(path, assessment.kinds)
-        return Examined(own_lines(data, written_by), provenance, inherited)
+        parts: list[_Suspicious] = []
+        if whole and not self._is_released(path, text):
+            parts = self._suspicious_sections(path, data, written_by)
+        return parts or [_Suspicious(written_by, text, assessment, whole)]
+
+    def _suspicious_sections(
+        self, path: str, data: bytes, written_by: Provenance
+    ) -> list[_Suspicious]:
+        """The sections without which a note of others is not suspicious; empty if there are none.
+
+        A section is suspicious by itself, or holds what makes the rest of the note suspicious.
+        """
+        unsuspicious = dict(sections(data))
+        found: dict[LineRange, _Suspicious] = {}
+        rest = data
+        touched = {
+            lines: assessment
+            for lines, text in unsuspicious.items()
+            if (assessment := self._checked(text)).adversarial
+        }
+        while True:
+            for lines, assessment in touched.items():
+                of_others = Provenance(spans=(OriginSpan(*lines, written_by.origin),))
+                section = unsuspicious.pop(lines)
+                found[lines] = _Suspicious(of_others, section, assessment, whole=False)
+                rest = own_lines(rest, of_others)
+            remaining = _foreign_lines(rest, written_by)
+            assessment = self._assessment(path, "\n".join(remaining.values()), written_by)
+            if not assessment.adversarial:
+                return [found[lines] for lines in sorted(found)]
+            suspicious = _lines_of_evidence(assessment, remaining)
+            touched = {
+                lines: assessment
+                for lines in unsuspicious
+                if any(lines.first <= number <= lines.last for number in suspicious)
+            }
+            if not touched:
+                return []
 
     def check_edits(self, plan: Plan, why: Attribution) -> None:
         """Refuse a client's change that would hide the person's words in quarantine.
@@ -152,7 +213,7 @@ class GuardedVault(Vault):
         return [text for text in self._quarantine.held_texts() if self.stat(text.path) is not None]
 
     def held_at(self, path: str) -> QuarantinedText | None:
-        """The held text of the note at this path, as the note is now."""
+        """The held text of the note at this path, the last one of several."""
         with suppress(NoteQuarantined, StorageError, OutsideVault, NoteNotFound):
             self.examined(path)
         return next((text for text in self._quarantine.held_texts() if text.path == path), None)
@@ -164,7 +225,9 @@ class GuardedVault(Vault):
 
     def _assessment(self, path: str, text: str, provenance: Provenance) -> Assessment:
         folder, _, name = path.rpartition("/") if not provenance.is_mixed else ("", "", "")
-        title = name.removesuffix(".md")
+        return self._checked(text, name.removesuffix(".md"), folder)
+
+    def _checked(self, text: str, title: str = "", folder: str = "") -> Assessment:
         key = f"{folder}\0{title}\0{text}"
         assessment = self._assessments.get(key)
         if assessment is None:
@@ -175,13 +238,28 @@ class GuardedVault(Vault):
         return assessment
 
 
+def _lines_of_evidence(assessment: Assessment, lines: dict[int, str]) -> list[int]:
+    """The numbers of the lines of a text that hold evidence in it."""
+    numbers, text = list(lines), "\n".join(lines.values())
+    return [
+        number
+        for each in assessment.evidence
+        if each.place == "text"
+        for number in numbers[text.count("\n", 0, each.start) : text.count("\n", 0, each.end) + 1]
+    ]
+
+
 def _key(path: str, text: str) -> str:
     """The key of a text of the note at this path in the quarantine."""
     return blake2b(f"{path}\0{text}".encode(), digest_size=8).hexdigest()
 
 
 def _foreign(data: bytes, provenance: Provenance) -> str:
-    """The lines that others wrote, frontmatter included.
+    return "\n".join(_foreign_lines(data, provenance).values())
+
+
+def _foreign_lines(data: bytes, provenance: Provenance) -> dict[int, str]:
+    """The lines that others wrote by their numbers, frontmatter included.
 
     Without the keys that memvault writes, and without the person's sentences that memvault quotes
     in its own lines.
@@ -194,11 +272,11 @@ def _foreign(data: bytes, provenance: Provenance) -> str:
                 lines[number - 1] = lines[number - 1].replace(quoted[number], "", 1)
     head = len(ended_lines(split_frontmatter("\n".join(lines))[0])) + 1
     numbers = [number for span in provenance.spans for number in range(span.first, span.last + 1)]
-    return "\n".join(
-        lines[number - 1]
+    return {
+        number: lines[number - 1]
         for number in numbers
         if number > head or not _OWN_PROPERTIES.fullmatch(lines[number - 1])
-    )
+    }
 
 
 # Lines of the frontmatter that memvault itself writes.
@@ -210,16 +288,16 @@ _OWN_PROPERTIES = re.compile(
 
 
 def _quarantined(
-    key: str, path: str, data: bytes, provenance: Provenance, assessment: Assessment, *, whole: bool
+    path: str, data: bytes, provenance: Provenance, found: _Suspicious
 ) -> QuarantinedText:
     origin = provenance.spans[0].origin
     return QuarantinedText(
-        key,
+        _key(path, found.text),
         path,
         claimed_id(data),
         f"{origin.kind} {origin.name}".strip(),
-        assessment.kinds,
-        tuple(excerpt.excerpt for excerpt in assessment.evidence[:MAX_EVIDENCE]),
-        whole,
+        found.assessment.kinds,
+        tuple(excerpt.excerpt for excerpt in found.assessment.evidence[:MAX_EVIDENCE]),
+        found.whole,
         datetime.now(UTC),
     )

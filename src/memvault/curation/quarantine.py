@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from memvault.model.change import SYSTEM, Actor
-from memvault.model.errors import NoteNotFound, NoteQuarantined
+from memvault.model.errors import NoteNotFound, NoteQuarantined, StorageError
 from memvault.vault.journal import Journal, JournalEntry
 from memvault.vault.journal_reader import JournalReader
 
 HELD, RELEASED = "quarantined", "quarantine_released"
+GONE = "quarantine_gone"  # the note has no such text any more
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +22,7 @@ class QuarantinedText:
 
     Attributes:
         key: identifies this text in this note, for its release.
-        whole: whether the whole note is held and not indexed; else only some lines are left out.
+        whole: whether the whole note is held and not indexed; else only these lines are left out.
         evidence: the suspicious excerpts.
     """
 
@@ -32,6 +34,18 @@ class QuarantinedText:
     evidence: tuple[str, ...]
     whole: bool
     at: datetime
+
+
+def by_note(texts: Iterable[QuarantinedText]) -> list[QuarantinedText]:
+    """The texts of each note as one, with the first one's key and all kinds and evidence."""
+    notes: dict[str, QuarantinedText] = {}
+    for text in texts:
+        note = notes.setdefault(text.path, text)
+        if note is not text:
+            kinds = tuple(dict.fromkeys(note.kinds + text.kinds))
+            evidence = tuple(dict.fromkeys(note.evidence + text.evidence))
+            notes[text.path] = replace(note, kinds=kinds, evidence=evidence)
+    return list(notes.values())
 
 
 def quarantined_note(path: str, kinds: Iterable[str]) -> NoteQuarantined:
@@ -47,18 +61,28 @@ class Quarantine(JournalReader):
     """The texts that are held and released, according to the journal. Thread-safe."""
 
     def __init__(self, journal: Journal) -> None:
-        super().__init__(journal, (HELD, RELEASED))
+        super().__init__(journal, (HELD, RELEASED, GONE))
         self._held: dict[str, QuarantinedText] = {}
+        self._gone: set[str] = set()
+        self._keys_at: dict[str, set[str]] = {}  # by the path of the note
         self._released: dict[str, None] = {}  # in the order of their release
 
     def is_released(self, key: str) -> bool:
         with self._current():
             return key in self._released
 
+    def released_texts(self) -> list[QuarantinedText]:
+        with self._current():
+            return [self._held[key] for key in self._released if key in self._held]
+
     def held_texts(self) -> list[QuarantinedText]:
         """All held texts, newest first, including those of notes that no longer exist."""
         with self._current():
-            texts = [text for key, text in self._held.items() if key not in self._released]
+            texts = [
+                text
+                for key, text in self._held.items()
+                if key not in self._released and key not in self._gone
+            ]
         return sorted(texts, key=lambda text: text.at, reverse=True)
 
     def ever_held(self) -> tuple[list[QuarantinedText], int]:
@@ -78,7 +102,7 @@ class Quarantine(JournalReader):
             StorageError, DiskFull: the journal cannot be written.
         """
         with self._current():
-            if text.key in self._held:
+            if text.key in self._held and text.key not in self._gone:
                 return
             self._journal.append(
                 JournalEntry(
@@ -93,6 +117,33 @@ class Quarantine(JournalReader):
                     },
                 )
             )  # fmt: skip
+
+    def keep_only(self, path: str, keys: Collection[str]) -> None:
+        """Record that the note at this path no longer has the texts with other keys.
+
+        If the journal cannot be written, they stay until the note is read again.
+        """
+        with suppress(StorageError), self._current():
+            for key in self._keys_at.get(path, set()) - self._gone - set(keys):
+                self._journal.append(
+                    JournalEntry(
+                        ts=datetime.now(UTC), kind=GONE, actor=SYSTEM, path=path,
+                        note_id=self._held[key].note_id or None, data={"key": key},
+                    )
+                )  # fmt: skip
+
+    def set_released(self, key: str, actor: Actor, *, released: bool) -> QuarantinedText:
+        """Release a held text with all others of its note, or hold them again.
+
+        Raises:
+            NoteNotFound: nothing is held under this key.
+            StorageError, DiskFull: the journal cannot be written.
+        """
+        first = self.release(key, actor, back=not released)
+        for text in self.held_texts() if released else self.released_texts():
+            if text.path == first.path:
+                self.release(text.key, actor, back=not released)
+        return first
 
     def release(self, key: str, actor: Actor, *, back: bool = False) -> QuarantinedText:
         """Release a held text for use in answers, or, with ``back``, hold it again.
@@ -118,6 +169,10 @@ class Quarantine(JournalReader):
             key = str(entry.data.get("key", ""))
             if entry.kind == HELD:
                 self._held[key] = _held(entry, key)
+                self._gone.discard(key)
+                self._keys_at.setdefault(self._held[key].path, set()).add(key)
+            elif entry.kind == GONE:
+                self._gone.add(key)
             else:
                 self._released.pop(key, None)
                 if not entry.data.get("back"):
