@@ -43,14 +43,19 @@ _UPSIDE_DOWN = tuple(
         for word in _TELLING
     )
 )
-_KNOWN = (*sorted({*_ROTATED, *_MIRRORED}, key=len, reverse=True), *_UPSIDE_DOWN)
-_DISGUISED = re.compile("|".join(_KNOWN), re.IGNORECASE)
+_KNOWN = sorted({*_ROTATED, *_MIRRORED}, key=len, reverse=True)
 
 
 def deciphered(text: str) -> Iterator[tuple[str, int, int]]:
     """Lines in a letter-by-letter cipher, backwards or upside down: decoded, with their span."""
+    lowered = text.lower()
+    words = [word for word in _KNOWN if word in lowered]
+    if not text.isascii():
+        words += _UPSIDE_DOWN
+    if not words:
+        return
     line_starts: set[int] = set()
-    for match in _DISGUISED.finditer(text):
+    for match in re.finditer("|".join(words), text, re.IGNORECASE):
         start = text.rfind("\n", 0, match.start()) + 1
         if start in line_starts:
             continue

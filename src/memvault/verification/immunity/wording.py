@@ -8,7 +8,7 @@ smaller weights add up within a passage.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -93,7 +93,7 @@ CUES: tuple[Cue, ...] = (
          r"stop (?:following|obeying)|drop|do not (?:follow|obey)|don'?t (?:follow|obey)|neglect|cancel|abandon|skip|erase|clear|reset|unlearn|dismiss|void)\s+",
          _GAP, r"(?:previous|prior|earlier|above|preceding|existing|original|initial|former|foregoing|past|current|old|developer'?s?|"
          r"system(?:'s)?|safety|your|before|you (?:were|have been|had|got))\b[^.!?]{0,30}?\b(?:", _RULES, r"|given|told|taught|learned)\b"),
-    _cue("override", 0.45, "ignore|disregard|forget|overrid|bypass|discard|stop ",
+    _cue("override", 0.45, "ignore|disregard|forget|overrid|bypass|discard|stop",
          _ORDER, r"(?:ignore|disregard|forget|override|bypass|discard|stop)\s+(?!my |our |his |her |their )(?:[\w']{1,30} ){0,3}?(?:previous|prior|earlier|above|preceding|original|your|system|user'?s?|current|the)\s(?:[\w']{1,30} ){0,2}?", _TALK, r"\b"),
     _cue("override", 1.0, "ignore|disregard|forget",
          _ORDER, r"(?:ignore|disregard|forget)\s+(?:all |everything|anything|whatever)[^.!?]{0,40}?\b(?:above|before|told|said so far|instructed|so far|prior to|learned|preced)"),
@@ -105,7 +105,7 @@ CUES: tuple[Cue, ...] = (
     _cue("override", 0.9, "precedence|priority|outrank|supersede|replace|override|overrule",
          r"\b(?:this|these|the following|what follows|it|they|below|here)\b[^.!?]{0,50}?\b(?:takes? (?:precedence|priority)|outranks?|supersedes?|replaces?|overrides?|overrules?|"
          r"(?:has|have) (?:precedence|priority))\b[^.!?]{0,40}?\b(?:system|previous|prior|earlier|above|your|instructions|rules|guidelines|developer)"),
-    _cue("override", 0.8, "new instruction|real instruction|updated instruction|actual instruction|true instruction|new task|real task|actual task|true task|new directive|new role|new objective|new goal|real goal|actual goal|new rules|real purpose|true purpose|new mission|new prompt|new system",
+    _cue("override", 0.8, "instruction|task|directive|role|objective|goal|rules|purpose|mission|prompt",
          r"\b(?:your|the|these|are)?\s*(?:new|real|actual|true|updated|revised) (?:instructions?|tasks?|directives?|role|objective|goal|rules|purpose|mission|(?:system )?prompt)\b\s*(?:is|are|begin|:|follow|now|-|—|below)"),
     _cue("persona", 0.65, "you are|you're|act as|behave|pretend|roleplay|role-play|simulate|imagine|become|persona|identity|emulate|assume|you will be|you'll be|your new",
          _ORDER, r"(?:you(?: are|'re| will be|'ll be) (?:now |no longer |hereby |henceforth |from now on |actually |really )+(?:[\w'-]{1,30} ){0,4}?(?:ai|model|assistant|bot|agent|dan|system|restrict\w{0,24}|filter\w{0,24}|unrestricted|unfiltered|free|bound|jailbroken|root|admin\w{0,24}|developer|mode|limited|chatbot|terminal|hacker|evil)\b|act as (?:an? |if )?(?:unrestricted|unfiltered|uncensored|evil|root|admin|though you|you (?:had|have) no|a system without|if you)"
@@ -121,14 +121,14 @@ CUES: tuple[Cue, ...] = (
          _ORDER, r"(?:do not|don['’]?t|never|must not|refrain from|avoid|no need to|not to|shall not|without|nothing)\s+(?:ever |also |even )?"
          r"(?:tell(?:ing)?|mention(?:ing)?|reveal(?:ing)?|inform(?:ing)?|disclos(?:e|ing)|show(?:ing)?|notify(?:ing)?|alert(?:ing)?|warn(?:ing)?|ask(?:ing)?|report(?:ing)?|let(?:ting)?|consult(?:ing)?|admit(?:ting)?|explain(?:ing)?|bother(?:ing)?|quote|cite|refer)\b"
          r"[^.!?]{0,40}?\b(?:user|human|owner|operator|account holder|principal)s?\b(?!['’]?s? data)"),
-    _cue("secrecy", 0.55, "this note|this message|this instruction|these instruction|these lines|this text|this step|this action|this request|this command|this rule|this to",
+    _cue("secrecy", 0.55, "this |these |that you ",
          _ORDER, r"(?:do not|don['’]?t|never|must not|without)\s+(?:tell(?:ing)?|mention(?:ing)?|reveal(?:ing)?|disclos(?:e|ing)|show(?:ing)?|report(?:ing)?|repeat(?:ing)?|acknowledg(?:e|ing)|refer(?:ring)? to|quot(?:e|ing)|cit(?:e|ing))\b[^.!?]{0,30}?"
          r"\b(?:this (?:note|message|instructions?|text|step|action|request|command|rule|memory|document|comment)|these (?:instructions?|lines|words|rules)|that you (?:read|saw|received|did|were))"),
-    _cue("secrecy", 0.4, "silently|secretly|covertly|quietly|in the background|discreetly|stealth|unnoticed|keep this|keep it|without asking|without confirm|without telling|without further|without prompting|do not ask|don't ask|without permission|no confirmation|need to ask|without mention|without approval|without notif",
+    _cue("secrecy", 0.4, "silently|secretly|covertly|quietly|in the background|discreetly|unnoticed|keep |without |ask |no confirmation|no approval|no permission|need to ask",
          r"\b(?:silently|secretly|covertly|quietly|in the background|discreetly|unnoticed|keep (?:this|it|these)[^.!?]{0,20}? (?:hidden|secret|from)|"
          r"without (?:asking|confirm\w{0,24}|telling|further|prompting|permission|mention\w{0,24}|approval|notif\w{0,24}|any confirmation|informing)|do(?: not|n'?t) ask (?:again|for (?:permission|confirmation|approval)|anyone|first)|"
          r"no (?:confirmation|approval|permission) (?:is |are )?(?:needed|required|necessary)|no need to ask)"),
-    _cue("secrecy", 0.5, "as if|deny|no trace|continue normal|as usual|as though|never happened|pretend",
+    _cue("secrecy", 0.5, "as if|as though|deny |no trace|normally|as usual|as normal|pretend ",
          r"\b(?:as (?:if|though) (?:nothing|you (?:had )?never|this never)|deny (?:that|having|knowing|any)|leave no trace|(?:continue|proceed|answer|respond|reply) (?:normally|as (?:usual|normal|if))|pretend (?:that )?(?:nothing|this|you did))"),
     # Sending data away.
     _cue("exfiltration", 0.75, "http|www.|@|ftp|://|mailto:",
@@ -144,17 +144,17 @@ CUES: tuple[Cue, ...] = (
          r"!?\[[^\]\n]{0,200}\]\(\s*<?https?://[^\s)]{0,300}[?&/=#](?:[^\s)]{0,60}=)?(?:\{+|\[|<|%7b|%5b|\$\{?|\(\()[\w .:'-]{2,60}(?:\}|\]|>|%7d|%5d|\)\))"),
     _cue("exfiltration link", 0.9, "http",
          r"https?://[^\s)\"'<>]{0,200}[?&/](?:[\w-]{1,30}=)?[\[{<(%$]{1,3}[a-z _-]{0,30}(?:secret|password|history|conversation|answer|prompt|memory|memories|api_?key|token|user_?data|summary|question|data|name|content|notes?|context|email|here)[a-z _-]{0,30}[\]}>)%$]"),
-    _cue("exfiltration link", 0.7, "replac|substitut|placeholder|fill in|fill ",
+    _cue("exfiltration link", 0.7, "replac|substitut|fill",
          _ORDER, r"(?:replace|replacing|substitute|substituting|fill in|fill)\b[^.!?\n]{0,80}?\b(?:with|by)\b[^.!?\n]{0,50}?\b(?:", _SECRETS, r"|user|answer|question|base64|(?:url-?)?encoded)"),
     # Making the model call tools.
     _cue("tool call", 0.4, "_|tool|function|plugin|connector|shell|browser|terminal|interpreter|command line|api",
          _ORDER, r"(?:call|invoke|run|execute|trigger|use|launch|issue|fire|perform)\s+(?!another|other|third|different)(?:[\w'-]{1,30} ){0,3}?", _TOOL_NAME),
     _cue("tool call", 0.6, "(",
          r"\b(?:call|invoke|run|execute|action|tool|function|command)\b[\s:]*`?[a-z]{2,}(?:[_.][a-z]{2,}){1,4}\s*\(\s*[^)\n]{0,120}[=:'\"][^)\n]{0,200}\)"),
-    _cue("tool call", 1.0, "<tool|<function|<invoke|tool_call|function_call|tool_use|<|antml|<parameter|[tool|action input|recipient_name|<use_|<action>|<command>|<execute|tool_code|```tool|```function",
+    _cue("tool call", 1.0, "<tool|<function|<invoke|tool_call|function_call|tool_use|<|antml|<parameter|[tool|action input|recipient_name|<use_|<action>|<command>|<execute|tool_code|```tool|```function|[/tool",
          r"<\s*/?\s*(?:antml:)?(?:tool_?calls?|tool_?use|function_?calls?|function=|invoke\b|parameter\b|use_mcp_tool|tool_?results?|tool_?response|execute_command|tool_code|action>|\|tool)|"
          r"\[/?tool_?(?:call|use|result)s?\]|<\|(?:tool|python|plugin|function)\w{0,24}\|>|\baction input\s*:|\"(?:tool_calls?|function_call|tool_use|recipient_name)\"\s*:|```(?:tool|tool_call|tool_code|function)\b"),
-    _cue("tool call", 1.0, "\"tool\"|\"name\"|\"function\"|\"method\"|\"action\"|'tool'|'name'",
+    _cue("tool call", 1.0, "\"tool|'tool|\"name|'name|\"function|'function|\"method|'method|\"action|'action",
          r"[\"'](?:tool|tool_name|name|function|method|action)[\"']\s*:\s*[\"'][a-z]+(?:[_./][a-z]+)*[\"']\s*,[^}]{0,80}?[\"'](?:arguments|parameters|params|args|input|tool_input|action_input)[\"']\s*:"),
     # Imitating roles and ends of documents.
     _cue("role", 1.0, "<|im_|[inst|<<sys|<|start|<|system|<|user|<|assistant|<|end|start_of_turn|end_of_turn|[/inst|<s>|<|eot|<|begin|<|header",
@@ -169,7 +169,7 @@ CUES: tuple[Cue, ...] = (
     _cue("delimiter", 0.8, "end of|begin|</|end_|start of|=== |---|end |start",
          r"</\s*(?:context|memor(?:y|ies)|documents?|retrieved[\w-]{0,30}|results?|user_?(?:data|input|query|message)|data|notes?|untrusted[\w-]{0,30}|search[\w-]{0,30}|quote|source|input|content)\s*>\s*\S|"
          r"(?:(?<![-=#*\[<(])[-=#*\[<(]{2,80}|\[)\s*(?:end (?:of )?(?:the )?(?:context|memor(?:y|ies)|documents?|retrieved|results?|user|data|notes?|untrusted|search|quotation|input|content|system prompt|file|text|e-?mail|conversation|message)[^\n]{0,30}|(?:begin|start)(?:ning)? (?:of )?(?:the )?(?:new |real |system |privileged |trusted |admin |hidden )+(?:instructions?|prompt|message|section|context|session|conversation)[^\n]{0,30})"),
-    _cue("authority", 0.5, "system|administrator|admin|developer|openai|anthropic|google|override|compliance|security|maintenance|microsoft|clearance|authori|vendor|message from|notice from|directive from|instruction from|order from|update from|note from|request from|root override|root protocol|emergency|operator|creator|owner|maker|granted|cleared|permitted|freed|unlocked|approved|consent|agreed",
+    _cue("authority", 0.5, "system|administrator|admin|developer|openai|anthropic|google|override|compliance|security|maintenance|microsoft|clearance|authori|vendor|message from|notice from|directive from|instruction from|order from|update from|note from|request from|root |emergency|operator|creator|owner|maker|granted|cleared|permitted|freed|unlocked|approved|consent|agreed",
          r"\b(?:(?:official |urgent |automated )?(?:message|notice|directive|instruction|order|update|note|request) from (?:the |your )?(?:system|administrators?|admins?|developers?|openai|anthropic|google|microsoft|meta|engineering|platform|operators?|vendor|security team|owner)\b|"
          r"(?:admin(?:istrator)?|system|security|root|emergency|operator) (?:override|protocol|directive|command)\b|as your (?:developer|administrator|admin|creator|operator|owner|maker)|"
          r"by order of (?:the )?(?:system|administrator|openai|anthropic|google|developers?)|(?:you (?:have been|are) )(?:granted|authori[sz]ed|cleared|permitted|freed|unlocked)|level[- ]\d+ clearance|(?:request|action|transfer|access|this) (?:is|was|has been) pre-?(?:authori[sz]ed|approved)|already (?:given |gave )?(?:consent(?:ed)?|approved|authori[sz]ed|agreed))"),
@@ -179,13 +179,13 @@ CUES: tuple[Cue, ...] = (
     _cue("address", 0.6, "|".join(("ai", "a.i.", "llm", "model", "assistant", "chatbot", "agent", "gpt", "claude", "gemini", "copilot", "llama", "mistral", "grok", "siri", "neural", "software", "bot", "machine", "automated", "summari", "crawler")),
          r"(?:\b(?:attention|dear|hello|hey|hi|listen|note (?:to|for)|notes? to (?:any|the|all)|message (?:to|for)|instructions? (?:to|for)|for|to|calling|reminder (?:to|for)|warning to|memo to)\s*[,:]?\s+(?:any |all |every |the |an? |my |whichever |future |other |your )*", _MODEL,
          r"s?\s*(?:[:,!—–]|\b(?:reading|reads?|process|that|who|which|only|eyes|summari|index|pars|assist|answer|handl|review|see|access|scann|retriev|using|working)))"),
-    _cue("address", 0.55, "if you are|if you're|as an ai|as a language|as a large|since you are|as an llm|when you read|if you read|if you can read|whoever|because you are|you, the|you as|when you see|once you|if you|because you|when you|as a|you,",
+    _cue("address", 0.55, "if you|since you|because you|when you|whoever|as a|you, |once you|after you|as soon as you",
          r"\b(?:if|since|because|when) (?:you|whoever)(?: are|'re| is)? (?:an? |the |reading |any )?(?:[\w-]{1,30} )?", _MODEL, r"\b|\bas an? (?:good |helpful |large |obedient |loyal )?(?:", _MODEL, r")\b[,]? (?:you|please|it is)|\byou, (?:the |as |an? )?", _MODEL, r"\b"
          r"|\b(?:if|when|once|after|as soon as) you(?:'re| are)? (?:read|see|reading|seeing|process|retriev|load|summari|pars)\w{0,24}\s+(?:this|these|the following)"),
     _cue("address", 0.35, "|".join(("ai", "a.i.", "llm", "model", "assistant", "chatbot", "agent", "gpt", "claude", "gemini", "copilot", "llama", "mistral", "grok", "siri", "neural", "software", "bot", "machine", "automated", "summari", "crawler")),
          r"\b(?:any|every|all|the|an?|this|each|your)?\s*", _MODEL, r"s?(?: (?:reading|processing|summari[sz]ing|that (?:reads?|process\w{0,24}|retriev\w{0,24}|summari\w{0,24}|index\w{0,24}|sees?|handles?)|which (?:reads?|process\w{0,24})|who (?:reads?|process\w{0,24})|indexing|parsing|retrieving|assisting|answering|handling|reviewing|evaluating|in charge)[^.!?]{0,50}?)?\s+(?:must|should|shall|has to|have to|is (?:required|instructed|ordered|asked|obliged|expected|to)|are (?:required|instructed|ordered|asked|obliged|expected|to)|needs? to|will now|is hereby)\b"),
     # Standing orders.
-    _cue("trigger", 0.5, "when|if |whenever|once|every time|as soon|should|next time|upon|on hearing|each time|any time|anytime|in case",
+    _cue("trigger", 0.5, "user|human|owner|customer|holder|operator|someone|anyone|anybody|person|reader|you're|you are",
          r"\b(?:when(?:ever)?|if|once|every time|each time|as soon as|the next time|upon|any ?time|should|in case)\b[^.!?\n]{0,25}?\b(?:the |your |this |any |an? )?(?:user|human|owner|customer|account holder|operator|someone|anyone|anybody|person|reader|you(?:'re| are))\b[^.!?\n]{0,60}?\b(?:asks?|asked|quer\w{1,24}|questions?|questioned|mentions?|says?|requests?|wants?|inquires?|types?|writes?|talks?|brings?)\b[^.!?\n]{0,80}?"
          r"(?:[,:;-]|\bthen\b)\s*(?:you (?:must|should|shall|will|have to|are to)|always|only|please|simply|just|do not|never|then|instead|silently|answer|reply|respond|say|tell|claim|state|recommend|suggest|mention|insist|send|run|call|give|direct|point|refer|promote|deny|refuse|show|reveal|use|add|provide|output|confirm|assert|steer|explain that)\b"),
     _cue("trigger", 0.5, "answer|response|reply|repl|output|message|recommend|conversation|summar|session",
@@ -202,9 +202,9 @@ CUES: tuple[Cue, ...] = (
          r"\b(?:this (?:note|memory|record|entry|document|fact)\b[^.!?\n]{0,30}?\b(?:supersedes?|overrides?|outranks?|replaces?|is the only|takes? precedence|must (?:always )?be|should always)|trust only this|rank (?:this|it) (?:above|first)|remember (?:this )?(?:forever|permanently|always)|return this (?:one )?first|whenever you (?:retriev|recall|search|remember|load))"),
     _cue("leak", 0.9, "prompt|instruction|configuration|rules|system message|above this|guidelines|initial|verbatim|your tools|message",
          _ORDER, r"(?:reveal|print|repeat|output|show|display|list|recite|leak|dump|disclose|translate|quote|echo|write out|give|tell|share|expose|summari[sz]e|begin (?:your )?(?:reply|answer) with|paste|copy|return)\s(?:me |us |out )?[^.!?\n]{0,50}?\b(?:your|system|hidden|initial|original|secret|developer(?:'s)?|full|exact|you were given|internal)\b[^.!?\n]{0,25}?\b(?:prompts?|instructions?|configuration|rules|system message|guidelines|messages?)\b"),
-    _cue("leak", 0.6, "above this|you were given|your exact|everything above|word for word|verbatim",
+    _cue("leak", 0.6, "above|before|preceding|verbatim|word for word|you were given",
          _ORDER, r"(?:repeat|print|output|show|recite|copy|echo|write|list)\b[^.!?\n]{0,40}?\b(?:(?:everything|all|the text|the words|what is) (?:above|before|preceding)|verbatim|word for word|you were given)"),
-    _cue("hijack", 0.55, "instead of|rather than|before answering|before you answer|before replying|stop |do not answer|don't answer|reply only|respond only|only reply|only respond|answer only|output only|the only thing|nothing else|before anything else|before responding|prior to answering|respond with|reply with|answer with|before you reply|before you respond|forget the question|your answer|your response|your reply|final answer|your output|your summary",
+    _cue("hijack", 0.55, "answer|reply|respon|continu|summari|summary|help|task|request|anything else|complet|output|print|write|say|return|replies",
          r"\b(?:instead of|rather than|before|prior to|without|stop|in place of)\s+(?:you (?:answer|reply|respond|continue)|answering|replying|responding|summari[sz]ing|helping|continuing|(?:doing|completing) (?:the|your|that) (?:task|request)|anything else)\b|"
          r"\b(?:do not|don't) (?:answer|summari[sz]e|respond to|help with|complete)\b[^.!?\n]{0,30}(?:question|quer|request|user|task|e-?mail|document|text)|"
          r"\b(?:reply|respond|answer|output|print|write|say|return)\s+(?:only|just|nothing but|exclusively|with (?:only|just|the (?:exact )?(?:word|words|phrase|text|sentence|string)))\b|"
@@ -213,10 +213,10 @@ CUES: tuple[Cue, ...] = (
          _ORDER, r"(?:tell|convince|persuade|urge|direct|trick|make|instruct|get|encourage|lead|steer|push|manipulate|pressure|assure)\s+(?:the |your |this |any )?(?:user|human|owner|customer|account holder|person you)s?\b"),
     # Frequent topics of attacks, none of them suspicious by itself.
     _cue("address", 0.2, "ai|llm|model|assistant|chatbot|agent|gpt|claude|gemini|copilot|bot", r"\b(?:ais?|llms?|(?:language|chat) models?|models? (?:that|which|reading|indexing)|assistants?|chatbots?|agents?|chatgpt|gpt|claude|gemini|copilot)\b"),
-    _cue("mention of the user", 0.15, "user|the owner|the human|account holder|your operator|the requester|the person you", r"\b(?:(?:the|your|any|this) (?:users?|owner|human|account holder|operator|requester)|the person you)\b"),
-    _cue("mention of secrets", 0.15, "password|key|token|credential|prompt|private|conversation|memor|contents of|all notes|every note|safeguard|restriction|system message|your rules|your guidelines|chat history|your instruction|messages", r"\b(?:passwords?|api keys?|access tokens?|credentials?|system prompt|system message|private notes?|(?:chat|conversation) history|conversation|all (?:private )?(?:notes|memories|messages)|(?:every|each|all|any|other) (?:notes?|memor(?:y|ies))|contents of the vault|safeguards?|restrictions|your (?:rules|instructions|guidelines|memory))\b"),
+    _cue("mention of the user", 0.15, "user|owner|human|account holder|operator|requester|the person you", r"\b(?:(?:the|your|any|this) (?:users?|owner|human|account holder|operator|requester)|the person you)\b"),
+    _cue("mention of secrets", 0.15, "password|key|token|credential|prompt|private|conversation|memor|contents of|all notes|every note|safeguard|restriction|system message|your rules|your guidelines|chat history|your instruction|messages|all note|each note|any note|other note", r"\b(?:passwords?|api keys?|access tokens?|credentials?|system prompt|system message|private notes?|(?:chat|conversation) history|conversation|all (?:private )?(?:notes|memories|messages)|(?:every|each|all|any|other) (?:notes?|memor(?:y|ies))|contents of the vault|safeguards?|restrictions|your (?:rules|instructions|guidelines|memory))\b"),
     _cue("mention of the answer", 0.2, "answer|reply|replies|respon|output|summar|recommend|question|request|retriev", r"\b(?:your (?:final |next |own )?(?:answers?|repl(?:y|ies)|responses?|outputs?|summar(?:y|ies)|recommendations?)|(?:all|every|each) (?:future )?(?:answers?|repl(?:y|ies)|responses?|questions?|requests?)|when you (?:summari|answer|reply|respond|retriev))"),
-    _cue("mention of itself", 0.15, "this note|this message|these lines|this paragraph|this text|this memory|this file|this document|this record|this page|this entry|the following|below", r"\b(?:this (?:note|message|paragraph|text|memory|file|document|record|page|entry|sentence|line)|these lines|these words|the (?:following|text below|steps below))\b"),
+    _cue("mention of itself", 0.15, "this note|this message|this paragraph|this text|this memory|this file|this document|this record|this page|this entry|this sentence|this line|these lines|these words|the following|text below|steps below", r"\b(?:this (?:note|message|paragraph|text|memory|file|document|record|page|entry|sentence|line)|these lines|these words|the (?:following|text below|steps below))\b"),
     # Other languages: revoking instructions, secrecy, addressing the model.
     _cue("override", 1.0, "ignorier|vergiss|missacht|vergessen|beachte|uberschreib|verwirf|lass|halte dich|folge",
          r"\b(?:ignorier\w{0,24}|vergiss|vergessen sie|missachte\w{0,24}|beachte\w{0,24} nicht|uberschreib\w{0,24}|verwirf|lass\w{0,24}(?=[^.!?]{0,80}\b(?:ausser acht|beiseite)\b))\b[^.!?]{0,50}?\b(?:vorherig\w{0,24}|bisherig\w{0,24}|fruher\w{0,24}|obig\w{0,24}|vorig\w{0,24}|alle|samtlich\w{0,24}|deine|ihre|ursprunglich\w{0,24})\b[^.!?]{0,30}?\b(?:anweisung\w{0,24}|regeln?|vorgaben?|instruktion\w{0,24}|befehle?|richtlinien?|anleitung\w{0,24}|auftrage?|systemprompt)"
@@ -225,7 +225,7 @@ CUES: tuple[Cue, ...] = (
          r"|\bvergiss alles,? was (?:man dir|dir\b[^.!?]{0,20}?\bwurde|du (?:weisst|gelernt|gelesen|bisher))"),
     _cue("override", 1.0, "ignor|oubli|pas compte|plus compte",
          r"\b(?:ignore[zr]?|oublie[zr]?|ne (?:tiens|tenez) pas compte)\b[^.!?]{0,50}?\b(?:instructions?|consignes?|regles?|directives?|ordres?)\b[^.!?]{0,30}?(?:precedent\w{0,24}|anterieur\w{0,24}|ci-dessus|recu\w{0,24}|initial\w{0,24}|systeme|donne\w{0,24}|de depart)|\b(?:ignore[zr]?|oublie[zr]?)\b[^.!?]{0,20}?\b(?:tes|vos|toutes?)\b[^.!?]{0,20}?\b(?:instructions?|consignes?|regles?|directives?)"),
-    _cue("override", 1.0, "oubli|pas compte|plus compte|abstraction|outre|obei|suis p|suivez p|respecte",
+    _cue("override", 1.0, "oubli|pas compte|plus compte|abstraction|outre|obei|suis p|suivez p|respecte|aucun compte",
          r"\boublie[zr]? tout ce (?:qu['’]on (?:t['’]|vous )a|qui (?:t['’]|vous )a ete|que tu (?:as|sais)|que vous (?:avez|savez))\b"
          r"|\b(?:ne (?:tiens|tenez|tenir) (?:pas|plus|aucun) compte|(?:fais|faites|faire) abstraction|passe[zr]? outre|n['’]obei\w{0,24} (?:pas|plus)|ne (?:suis|suivez|respecte[zr]?) (?:pas|plus))\b"
          r"[^.!?]{0,20}?\b(?:(?:tes|vos)\b[^.!?]{0,20}?\b(?:instructions?|consignes?|regles?|directives?|ordres?)\b|(?:instructions?|consignes?|regles?|directives?|ordres?|indications?) (?:precedent\w{0,24}|anterieur\w{0,24}|ci-dessus|recues?|initial\w{0,24}|du systeme|systeme|de depart))"),
@@ -251,7 +251,7 @@ CUES: tuple[Cue, ...] = (
          r"[^.!?]{0,20}?\b(?:(?:tuas|suas|todas as)\b[^.!?]{0,20}?\b(?:instrucoes|regras|ordens|diretrizes|orientacoes)\b|(?:instrucoes|regras|ordens|diretrizes|orientacoes) (?:anterior\w{0,24}|previa\w{0,24}|recebid\w{0,24}|originais|acima|do sistema))"
          r"|\besquec[ae] tudo o que (?:(?:te|lhe) (?:disseram|foi)|foi dito|voce (?:aprendeu|leu|sabe)|sabes|aprendeste)\b"),
     _cue("override", 1.0, "negeer|vergeet", r"\b(?:negeer|vergeet)\b[^.!?]{0,50}?\b(?:instructies|regels|aanwijzingen|opdrachten|richtlijnen)\b"),
-    _cue("override", 1.0, "geen rekening|niet aan|vergeet",
+    _cue("override", 1.0, "rekening|niet aan|niet meer aan|niet langer aan|vergeet",
          r"\bhou[d]? (?:geen rekening (?:meer )?met|je niet (?:meer |langer )?aan)\b[^.!?]{0,20}?\b(?:je|jouw|uw|vorige|eerdere|bovenstaande)\b[^.!?]{0,20}?\b(?:instructies|regels|aanwijzingen|opdrachten|richtlijnen)\b|\bvergeet alles wat (?:je (?:is|werd|hebt|weet)|men je|jou is)\b"),
     _cue("override", 1.0, "ignorera|glom|bortse|ignorer|glem|instrukti", r"\b(?:ignorera?|glom|bortse fran|glem)\b[^.!?]{0,50}?\b(?:instruktion\w{0,24}|regler\w{0,24}|anvisning\w{0,24}|order|instruks\w{0,24})\b"),
     _cue("override", 1.0, "ignoruj|zapomnij|pomin", r"\b(?:z?ignoruj\w{0,24}|zapomnij)\b[^.!?]{0,50}?\b(?:instrukcj\w{0,24}|polece\w{0,24}|zasad\w{0,24}|regul\w{0,24}|wytyczn\w{0,24})|\bpomin\b[^.!?]{0,50}?(?:\binstrukcj\w{0,24}|\b(?:wszystkie|poprzedni\w{0,24}|wczesniejsz\w{0,24}|powyzsz\w{0,24}|swoje|twoje|systemow\w{0,24})\b[^.!?]{0,20}?\b(?:polece\w{0,24}|zasad\w{0,24}|regul\w{0,24}|wytyczn\w{0,24}))"),
@@ -277,14 +277,14 @@ CUES: tuple[Cue, ...] = (
          r"\bne (?:dis|dites|parle\w{0,24}|mentionne\w{0,24}|revele\w{0,24}|previen\w{0,24}|informe\w{0,24})\b[^.!?]{0,40}?\butilisateur|\bsans (?:en )?(?:informer|prevenir|demander|avertir)[^.!?]{0,20}?utilisateur|"
          r"\b(?:no (?:le )?(?:digas|menciones|informes|reveles|avises|cuentes|diga|mencione)|sin (?:avisar|informar|preguntar|decir))\b[^.!?]{0,40}?\busuario|\b(?:non (?:dire|dirlo|menzionare|informare|rivelare|avvisare)|senza (?:avvisare|informare|chiedere|dire))\b[^.!?]{0,40}?\butente|\b(?:nao (?:diga|conte|mencione|informe|revele)|sem (?:avisar|informar|perguntar))\b[^.!?]{0,40}?\busuario|"
          r"\b(?:vertel|zeg|meld)\b[^.!?]{0,40}?\bgebruiker\b[^.!?]{0,20}?\b(?:niets|niet)|(?:не (?:говори|сообщай|упоминай|рассказывай|показывай)\w{0,24})[^.!?]{0,40}?пользовател|(?:不要|不得|别|勿|禁止)[^。！？\n]{0,10}?(?:告诉|告知|通知|透露|提及|向)[^。！？\n]{0,10}?(?:用户|使用者)|ユーザー?[^。！？\n]{0,12}?(?:知らせ|伝え|教え|言わ|告げ|通知)[^。！？\n]{0,6}?(?:ない|ず|せず|な)|사용자[^.!?\n]{0,12}?(?:알리지|말하지|묻지|알려)|(?:لا تخبر|دون إخبار|لا تذكر)[^.!?\n]{0,20}?المستخدم|\bkullanici\w{0,24}[^.!?]{0,30}?(?:soyleme|bildirme|haber verme)"),
-    _cue("address", 0.6, " ki|sprachmodell|assistent|modele de langage|assistant|modelo de lenguaje|asistente|modello linguistic|assistente|modelo de linguagem|taalmodel|ассистент|языковая модель|помощник|ии|модел|modell| ia|'ia|’ia|chatbot|人工智能|语言模型|助手|助理|模型|アシスタント|モデル|ai|인공지능|어시스턴트",
+    _cue("address", 0.6, " ki|sprachmodell|assistent|modele de langage|assistant|modelo de lenguaje|asistente|modello linguistic|assistente|modelo de linguagem|taalmodel|ассистент|языковая модель|помощник|ии|модел|modell|'ia|’ia|chatbot|人工智能|语言模型|助手|助理|模型|アシスタント|モデル|ai|인공지능|어시스턴트|\nki|atencion|importante p|nota p|instruc|mensaje|querid|istruzion|messaggio|attenzione|atencao|mensagem|message |important|note a|note pour|attention|cher|a tout|a chaque",
          r"\b(?:an|achtung|hinweis (?:an|fur)|anweisung (?:an|fur)|liebe[rs]?|als)\s+(?:alle |jede[ns]? |die |den |das )?(?:ki(?:-\w{1,24})?|sprachmodelle?|assistent\w{0,24}|chatbots?)\b|\b(?:attention|important(?:e)? pour|note (?:a|pour)|instruction\w{0,24} (?:a|pour)|message (?:a|pour)|cher|chere|a tout|a chaque) (?:l['’])?(?:toute? |chaque )?(?:assistant|\bia\b|modele de langage)|\b(?:atencion|importante para|nota para|instruccion\w{0,24} para|mensaje para|querid[oa])\b[^.!?\n]{0,14}?(?:asistente|\bia\b|modelo de lenguaje)|\b(?:attenzione|importante per|nota per|istruzion\w{0,24} per|messaggio per)\b[^.!?\n]{0,14}?(?:assistente|\bia\b|modello)|\b(?:atencao|importante para|nota para|instruc\w{0,24} para|mensagem para)\b[^.!?\n]{0,14}?(?:assistente|\bia\b|modelo)|(?:ассистент|языковая модель|помощник|ии)\s*[,:!]|(?:внимание|инструкция для|сообщение для)[^.!?\n]{0,14}?(?:ассистент|ии|модел)|(?:致|请|注意|作为)[^。！？\n]{0,6}?(?:ai|人工智能|语言模型|助手|助理|模型)|(?:ai|アシスタント|言語モデル|モデル)(?:へ|は|宛|の皆|に対する)[^。！？\n]{0,20}?(?:指示|こと|ください|しなさい|注意|必ず|せよ)|(?:ai|인공지능|어시스턴트)[^.!?\n]{0,10}?(?:에게|는 반드시|님)"),
     _cue("exfiltration", 0.7, "http|www.|@",
          r"\b(?:sende\w{0,24}|schick\w{0,24}|ubermitt\w{0,24}|leite\w{0,24}|(?:r?envoie|transfere)\w{0,24}|r?envoyez|transmet\w{0,24}|(?:re)?envi[ae]\w{0,24}|manda\w{0,24}|invia\w{0,24}|inoltra\w{0,24}|encaminh[ae]\w{0,24}|envie\w{0,24}|stuur\w{0,24}|verzend\w{0,24}|skicka\w{0,24}|wyslij\w{0,24}|отправь\w{0,24}|отправляй\w{0,24}|перешли\w{0,24}|发送|發送|发到|送信|送って|전송|보내|أرسل|gonder\w{0,24})(?!\w)?[^\n]{0,120}?(?:https?://|www\.|[\w.+-]{1,30}@[\w-]{1,63}\.\w)|(?:https?://|www\.|[\w.+-]{1,30}@[\w-]{1,63}\.\w)\S{0,100}(?:\s[^\n]{0,30}?)?(?:送信|送って|转发|发送|전송|보내|gonder|senden|schicken|weiterleiten)"),
     _cue("address", 0.6, "si tu es|si vous etes|wenn du|falls du|wenn sie|falls sie|si eres|si usted es|se sei|se voce|se es|als je|als u|als jij|indien|если ты|если вы|如果你|あなたが|なら|である",
          r"\b(?:si (?:tu es|vous etes)|si (?:eres|usted es)|se (?:sei|voce e|voce for|es)|(?:wenn|falls) (?:du|sie)|(?:als|indien) (?:jij|je|u))\s(?:une? |une |una |uma |ein |eine |een |un['’] ?)?(?:ia|ki|ai|llm|gpt|(?:modele|modelo) de (?:langage|lenguaje|linguagem)|modello linguistico|sprachmodell|taalmodel|chatbot|agent (?:ia|ki|ai)|(?:assistant|assistente?|asistente)(?= (?:d['’]?ia|de ia|ia|ai|ki|virtu\w{1,24}|digital\w{0,24}|numerique)|[,:]))\b"
          r"|если (?:ты|вы) ?(?:[—–-] ?|это )?(?:ии|ассистент|языковая модель|чат-бот|нейросеть)|如果你是[^。，,]{0,6}?(?:ai|人工智能|语言模型|助手)|あなたが(?:ai|言語モデル|アシスタント)|(?:ai|言語モデル|アシスタント)(?:である|なら)"),
-    _cue("persona", 1.0, "sei|eres|tu es|vous etes|bist|sind|voce|bent|теперь ты|ты теперь|отныне ты|你现在是|あなたは",
+    _cue("persona", 1.0, "es usted|sei|eres|tu es|vous etes|bist|sind|voce|bent|теперь ты|ты теперь|отныне ты|你现在是|あなたは",
          r"\b(?:(?:tu es|vous etes) (?:maintenant|desormais|dorenavant|a present)|ahora (?:eres|es usted)|(?:ora|adesso) sei|sei (?:ora|adesso)|d['’]ora in poi sei|(?:agora voce e|voce agora e|a partir de agora voce e)|(?:a partir de ahora|desde ahora) eres|(?:du bist|sie sind) (?:jetzt|nun|ab jetzt|ab sofort|von nun an)|(?:ab jetzt|ab sofort|von nun an) (?:bist du|sind sie)|(?:je|jij|u) bent (?:nu|voortaan|vanaf nu))\b"
          r"[^.!?\n]{0,40}?\b(?:assistant|assistente?\w{0,24}|asistente|ia|ki|ai|model\w{0,24}|chatbot|agente?)\b[^.!?\n]{0,20}?\b(?:sans|sin|senza|sem|ohne|zonder)\b[^.!?\n]{0,20}?\b(?:restri\w{0,24}|filtr\w{0,24}|filter\w{0,24}|regle\w{0,24}|regla\w{0,24}|regol\w{0,24}|regra\w{0,24}|regeln?|regels|limit\w{0,24}|censur\w{0,24}|zensur|einschrankung\w{0,24}|beperking\w{0,24})"
          r"|(?:теперь ты|ты теперь|отныне ты)[^.!?\n]{0,40}?(?:ассистент|помощник|ии|модель|бот)[^.!?\n]{0,20}?без (?:ограничен|правил|фильтр|цензур)|你现在是[^。！？\n]{0,20}?(?:没有|不受|无)[^。！？\n]{0,8}?(?:限制|约束)|あなたは(?:今|これ)から[^。！？\n]{0,20}?(?:制限|制約|ルール)の?な(?:い|し)"),
@@ -316,6 +316,7 @@ _ABOUT = re.compile(
 )  # fmt: skip
 _WINDOW = 4_000  # characters in which matches start
 _LONGEST = 1_000  # characters after them that are read, too
+_REACH = 400  # characters before and after a needed text that are read; no match is as long
 _ADDRESS = re.compile(
     r"https?://\S{1,500}|[\w.+-]{1,64}@[\w.-]{1,100}|\b[\w-]{1,40}(?:\.[\w-]{1,40}){1,5}\b"
 )
@@ -329,26 +330,54 @@ _QUOTED = re.compile(
 def cues_in(folded: str, on_step: Callable[[], None] = lambda: None) -> Iterator[CueMatch]:
     """The matches of all cues in the folded text.
 
-    The text is read in windows, so that no pattern takes time quadratic in the length of the text.
+    Each cue is matched only around the texts that it needs, and in windows, so that no pattern
+    takes time quadratic in the length of the text.
 
     Args:
         on_step: is called now and then; it may raise an error to stop.
     """
-    after = dict.fromkeys(range(len(CUES)), 0)  # ends of the last matches
-    for first in range(0, len(folded), _WINDOW):
-        last = min(len(folded), first + _WINDOW + _LONGEST)
-        part = folded[first:last]
-        on_step()
-        occurring = {need for need in _NEEDS if need in part}
-        for number, cue in enumerate(CUES):
-            if occurring.isdisjoint(cue.needs):
-                continue
-            for match in cue.pattern.finditer(folded, max(first, after[number]), last):
+    places: dict[str, list[int]] = {}
+    for need in _NEEDS:
+        if found := _places(need, folded):
+            places[need] = found
+    on_step()
+    for cue in CUES:
+        needed = sorted(place for need in cue.needs for place in places.get(need, ()))
+        after = 0  # end of the last match
+        for first, last in _windows(needed, len(folded)):
+            for match in cue.pattern.finditer(folded, max(first, after), last):
                 if match.start() >= first + _WINDOW:
                     break
-                after[number] = match.end()
+                after = match.end()
                 yield CueMatch(cue.kind, cue.weight, match.start(), match.end())
+        if needed:
             on_step()
+
+
+def _places(need: str, text: str) -> list[int]:
+    places = []
+    place = text.find(need)
+    while place >= 0:
+        places.append(place)
+        place = text.find(need, place + 1)
+    return places
+
+
+def _windows(places: Sequence[int], length: int) -> Iterator[tuple[int, int]]:
+    """The stretches of a text in which a match around one of these places can begin and end.
+
+    Args:
+        places: in order.
+    """
+    index = 0
+    while index < len(places):
+        first = max(0, places[index] - _REACH)
+        last = places[index] + _REACH
+        while index < len(places) and places[index] - _REACH <= last:
+            last = places[index] + _REACH
+            index += 1
+        for start in range(first, last, _WINDOW):
+            yield start, min(length, last, start + _WINDOW + _LONGEST)
 
 
 def orders(kind: str) -> bool:
