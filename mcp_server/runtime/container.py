@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from indexer.entity_cache import open_entity_cache
+from indexer.entity_cache import EntityCache
 from indexer.generation import FilePointer, Generations
 from indexer.indexer import Indexer
 from indexer.progress import IndexCounters, Report, ScanReport, report_nothing
@@ -73,7 +73,7 @@ from memvault.vault.journal import Journal
 from memvault.vault.leftovers import LONGEST_WRITE_SECONDS, remove_own_leftovers
 from memvault.vault.note_folders import NoteFolders
 from memvault.verification.claim_gate import ClaimGateLog
-from memvault.verification.immunity import Immunity
+from memvault.verification.immunity import Immunity, Verdicts
 
 logger = logging.getLogger(__name__)
 BATCH_SECONDS = 3.0  # for the current batch to end when the container closes
@@ -115,7 +115,7 @@ class Container:
         with ExitStack() as cleanup:
             self.models = Models(settings, state.embedding_cache, self.worker, report)
             cleanup.callback(self.models.close)
-            self._open_readers()
+            self._open_readers(cleanup)
             report("opening the indexes")
             self._open_indexes(cleanup)
             cleanup.pop_all()
@@ -171,9 +171,11 @@ class Container:
         self.pulse_log = PulseLog(self.journal)
         self.dismissed_tasks = DismissedTasks(self.journal)
 
-    def _open_readers(self) -> None:
+    def _open_readers(self, cleanup: ExitStack) -> None:
         """Open what reads notes for answers."""
-        self.immunity = Immunity(self.models.phrases.embed_few)
+        self._verdicts = Verdicts(self.state.verdicts)
+        cleanup.callback(self._verdicts.close)
+        self.immunity = Immunity(self.models.phrases.embed_few, self._verdicts)
         self.guarded = GuardedVault(
             self.vault,
             self.provenances,
@@ -192,7 +194,7 @@ class Container:
         settings, state = self.settings, self.state
         self.index_counters = IndexCounters()
         self.answer_cache = AnswerCache()
-        self.entity_cache = open_entity_cache(state.entity_cache)
+        self.entity_cache = EntityCache(state.entity_cache)
         cleanup.callback(self.entity_cache.close)
         generations = Generations(
             state,
@@ -337,6 +339,7 @@ class Container:
         self._generations.close()
         self.models.close()
         self.entity_cache.close()
+        self._verdicts.close()
 
     def _open_generation(self, folder: Path) -> Generation:
         shared = SharedParts(

@@ -51,6 +51,10 @@ class StateFolder:
         return self.root / "entities.sqlite"
 
     @property
+    def verdicts(self) -> Path:
+        return self.root / "verdicts.sqlite"
+
+    @property
     def engine_lock(self) -> Path:
         return self.root / "engine.lock"
 

@@ -123,14 +123,15 @@ class GuardedVault(Vault):
         if written_by.is_person:
             return []
         text = _foreign(data, written_by)
-        assessment = self._assessment(path, text, written_by)
-        if not assessment.adversarial:
+        if not self._is_adversarial(path, text, written_by):
             return []
         whole = not written_by.is_mixed
         parts: list[_Suspicious] = []
         if whole and not self._is_released(path, text):
             parts = self._suspicious_sections(path, data, written_by)
-        return parts or [_Suspicious(written_by, text, assessment, whole)]
+        if parts:
+            return parts
+        return [_Suspicious(written_by, text, self._assessment(path, text, written_by), whole)]
 
     def _suspicious_sections(
         self, path: str, data: bytes, written_by: Provenance
@@ -143,9 +144,9 @@ class GuardedVault(Vault):
         found: dict[LineRange, _Suspicious] = {}
         rest = data
         touched = {
-            lines: assessment
+            lines: self._checked(text)
             for lines, text in unsuspicious.items()
-            if (assessment := self._checked(text)).adversarial
+            if self._immunity.is_adversarial(text)
         }
         while True:
             for lines, assessment in touched.items():
@@ -154,9 +155,10 @@ class GuardedVault(Vault):
                 found[lines] = _Suspicious(of_others, section, assessment, whole=False)
                 rest = own_lines(rest, of_others)
             remaining = _foreign_lines(rest, written_by)
-            assessment = self._assessment(path, "\n".join(remaining.values()), written_by)
-            if not assessment.adversarial:
+            text = "\n".join(remaining.values())
+            if not self._is_adversarial(path, text, written_by):
                 return [found[lines] for lines in sorted(found)]
+            assessment = self._assessment(path, text, written_by)
             suspicious = _lines_of_evidence(assessment, remaining)
             touched = {
                 lines: assessment
@@ -223,11 +225,14 @@ class GuardedVault(Vault):
         paths = (path, *self._moved.former(path))
         return any(self._quarantine.is_released(_key(former_path, text)) for former_path in paths)
 
+    def _is_adversarial(self, path: str, text: str, provenance: Provenance) -> bool:
+        return self._immunity.is_adversarial(text, *_title_and_folder(path, provenance))
+
     def _assessment(self, path: str, text: str, provenance: Provenance) -> Assessment:
-        folder, _, name = path.rpartition("/") if not provenance.is_mixed else ("", "", "")
-        return self._checked(text, name.removesuffix(".md"), folder)
+        return self._checked(text, *_title_and_folder(path, provenance))
 
     def _checked(self, text: str, title: str = "", folder: str = "") -> Assessment:
+        """The assessment of a text in which orders to a model were found."""
         key = f"{folder}\0{title}\0{text}"
         assessment = self._assessments.get(key)
         if assessment is None:
@@ -236,6 +241,14 @@ class GuardedVault(Vault):
             assessment = self._immunity.check(text, title, {"folder": folder})
             self._assessments[key] = assessment
         return assessment
+
+
+def _title_and_folder(path: str, provenance: Provenance) -> tuple[str, str]:
+    """What of the path is checked with a text: nothing if the note is the person's, too."""
+    if provenance.is_mixed:
+        return "", ""
+    folder, _, name = path.rpartition("/")
+    return name.removesuffix(".md"), folder
 
 
 def _lines_of_evidence(assessment: Assessment, lines: dict[int, str]) -> list[int]:

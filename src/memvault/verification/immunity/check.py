@@ -14,18 +14,18 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from memvault.model.note import Embed
-from memvault.vault.frontmatter.fences import split_frontmatter
 from memvault.verification.immunity import hidden, wording
 from memvault.verification.immunity.classifier import Classifier
 from memvault.verification.immunity.folding import (
     Folded,
-    fold,
     folded_as_read,
     squeezed,
     unleeted,
     without_links,
 )
 from memvault.verification.immunity.hidden import HiddenText
+from memvault.verification.immunity.titles import misleads
+from memvault.verification.immunity.verdicts import Verdicts, verdict_key
 
 THRESHOLD = 1.0  # sum of weights from which a passage is adversarial
 HIDDEN_THRESHOLD = 0.5  # the same for text that people do not see
@@ -53,11 +53,7 @@ _WINDOW_CHARS = (12, 200)  # length of a sentence that is embedded
 _EXCERPT = 200
 _SHOWN_FROM = 0.3  # least weight of a sign that is shown as evidence with others
 _STRONG = 0.9  # weight of a sign that is almost enough alone
-_STEM_LETTERS = 5
 
-_ANNOUNCED = re.compile(r"^(?:title|subject|summary|description|topic):[ \t]*(.+)$", re.MULTILINE)
-_HEADING = re.compile(r"^#{1,6} .*$", re.MULTILINE)
-_LONG_WORD = re.compile(r"[^\W\d_]{4,}")
 _SENTENCE = re.compile(r"[^\n.!?。！？]+(?:[.!?。！？]+|(?=\n)|$)")
 
 
@@ -123,11 +119,24 @@ class Immunity:
     Args:
         embed: gives the vectors of texts, (n, 384) float32, normalised, of the default model; None
             if no model is loaded.
+        verdicts: of the texts that `is_adversarial` was asked of before.
     """
 
-    def __init__(self, embed: Embed | None) -> None:
+    def __init__(self, embed: Embed | None, verdicts: Verdicts | None = None) -> None:
         self._embed = embed
+        self._verdicts = verdicts
         self._classifier = Classifier.shipped()
+
+    def is_adversarial(self, text: str, title: str = "", folder: str = "") -> bool:
+        """Whether `check` finds orders to a model in a text, its title or its folder."""
+        key = verdict_key(text, title, folder)
+        known = self._verdicts.get(key) if self._verdicts else None
+        if known is None:
+            assessment = self.check(text, title, {"folder": folder})
+            known = assessment.adversarial
+            if self._verdicts and TOO_SLOW not in assessment.kinds:
+                self._verdicts.put(key, adversarial=known)
+        return known
 
     def check(
         self, text: str, title: str = "", properties: Mapping[str, object] | None = None
@@ -332,22 +341,6 @@ class _Visible:
         if places is None:
             return self.folded.text[start:end]
         return self.folded.text[bisect_left(places, start) : bisect_left(places, end)]
-
-
-def misleads(text: str, title: str) -> bool:
-    """Whether a title, or what the frontmatter announces, has no word in common with the text."""
-    properties, body = split_frontmatter(text)
-    announced = [title, *_ANNOUNCED.findall(properties)]
-    text_stems = _stems(_HEADING.sub("", body))
-    return any(
-        len(stems := _stems(announcement)) >= 2 and not stems & text_stems
-        for announcement in announced
-    )
-
-
-def _stems(text: str) -> set[str]:
-    """The first five letters of each word of at least four letters."""
-    return {word[:_STEM_LETTERS] for word in _LONG_WORD.findall(fold(text).text)}
 
 
 def _misleading(assessment: Assessment, text: str, title: str) -> Assessment:
