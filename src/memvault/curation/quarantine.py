@@ -48,8 +48,11 @@ class Quarantine(JournalReader):
 
     def __init__(self, journal: Journal) -> None:
         super().__init__(journal, (HELD, RELEASED))
+
+    def _restart(self) -> bool:
         self._held: dict[str, QuarantinedText] = {}
         self._released: dict[str, None] = {}  # in the order of their release
+        return True
 
     def is_released(self, key: str) -> bool:
         with self._current():

@@ -6,6 +6,8 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
+from itertools import pairwise
 
 from memvault.vault.journal import Journal, JournalEntry
 
@@ -23,6 +25,8 @@ class JournalReader(ABC):
         self._journal = journal
         self._follower = journal.follow(kinds)
         self._lock = threading.RLock()
+        self._taken_until = datetime.min.replace(tzinfo=UTC)  # time of an entry that was taken
+        self._restart()
 
     @contextmanager
     def _current(self) -> Iterator[None]:
@@ -35,8 +39,22 @@ class JournalReader(ABC):
             yield
 
     def _refresh(self) -> None:
-        if entries := self._journal.new_entries(self._follower):
-            self._take(entries)
+        entries = self._journal.new_entries(self._follower)
+        if not entries:
+            return
+        times = [self._taken_until, *(entry.ts for entry in entries)]
+        is_late = any(later < earlier for earlier, later in pairwise(times))  # a sync tool's
+        if is_late and self._restart():
+            entries = self._journal.entries_for(self._follower)
+        self._taken_until = max(times)
+        self._take(entries)
+
+    def _restart(self) -> bool:
+        """Know nothing, as before the first entry; all entries follow.
+
+        Returns False, without any effect, if the order of the entries does not matter.
+        """
+        return False
 
     @abstractmethod
     def _take(self, entries: Sequence[JournalEntry]) -> None:

@@ -61,14 +61,18 @@ class Provenances(JournalReader):
     """The provenance of each note; each call first reads new journal entries. Thread-safe."""
 
     def __init__(self, journal: Journal, vault: Vault) -> None:
+        self._vault = vault
         super().__init__(journal, {*_WRITTEN, _BEGUN, _RECOGNISED})
-        self._renamed = RenamedNotes(vault)
+
+    def _restart(self) -> bool:
+        self._renamed = RenamedNotes(self._vault)
         # Path or id of a note → when it was saved before memvault first changed it, in ns.
         self._saved: dict[str, int] = {}
         self._records: dict[str, SentenceOrigins] = defaultdict(SentenceOrigins)
         self._adopters: dict[str, list[SentenceOrigins]] = {}  # by the verifying change
         self._reframed_by: dict[str, list[SentenceOrigins]] = {}  # by the reframing change
         self._undoings: dict[str, Change] = {}
+        return True
 
     def of(self, path: str, note_id: str, data: bytes) -> Provenance:
         """The provenance of a note: who wrote which of its sentences.
