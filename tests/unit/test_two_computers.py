@@ -25,7 +25,7 @@ from memvault.curation.operations.remember import remember
 from memvault.curation.origins.provenance import Provenances
 from memvault.curation.proposals import ProposalKind, Proposals
 from memvault.model.change import Change, ChangeKind
-from memvault.model.provenance import Provenance
+from memvault.model.provenance import OriginKind, Provenance
 from memvault.vault.files import Vault
 from memvault.vault.frontmatter.fences import claimed_id
 from memvault.vault.frontmatter.properties import memory_of
@@ -84,7 +84,10 @@ class Computer:
             opening = b"---\nverified: true\n"
             staging.write(path, opening + (body if body != staging.read(path) else b"---\n" + body))
 
-        self.curator.perform(stage, ChangeKind.VERIFIED, ("it",), (), BY_PERSON)
+        ids = (claimed_id(self.vault.read(path)),)
+        self.curator.perform(
+            stage, ChangeKind.VERIFIED, ("it",), tuple(filter(None, ids)), BY_PERSON
+        )
 
     def origins(self) -> dict[str, Provenance]:
         """Whose words each note has."""
@@ -241,6 +244,45 @@ def test_a_decision_stays_made_though_the_other_computers_clock_is_ahead(
     sync(desktop, laptop)
     for computer in (desktop, laptop):
         assert proposals(computer).waiting() == []
+
+
+def test_a_note_that_a_client_stored_is_the_clients_where_its_history_does_not_come(
+    desktop: Computer, laptop: Computer
+) -> None:
+    path = desktop.store("The key hangs in the shed.", "Key")
+    copy(path, desktop, laptop)
+    assert laptop.origins()[path].origin.name == "eve"
+    laptop.append(path, "The key is red.")
+    assert {span.origin.name for span in laptop.origins()[path].spans} == {"eve"}
+    assert laptop.origins()[path].own == ""
+    sync(desktop, laptop, ".memvault")
+    assert laptop.origins()[path].origin.name == "eve"
+
+
+def test_the_person_verifies_a_note_whose_history_does_not_come(
+    desktop: Computer, laptop: Computer
+) -> None:
+    path = desktop.store("The key hangs in the shed.", "Key")
+    copy(path, desktop, laptop)
+    laptop.verify(path)
+    assert laptop.origins()[path].is_person
+    undone = laptop.curator.undo([laptop.curator.history.changes()[0].reversal_hash], BY_PERSON)
+    assert undone.change is not None and laptop.origins()[path].origin.name == "eve"
+
+
+def test_an_imported_conversation_is_no_word_of_the_persons_where_its_history_does_not_come(
+    laptop: Computer,
+) -> None:
+    talk = "---\nid: {}\nsource: claude\nconversation: u-1\n---\n\n**Claude:** It is green.\n"
+    laptop.vault.create_at("a.md", talk.format("0b9c9f0e-3c56-4b0e-9d5e-6f1a8f6f3a11").encode())
+    assert laptop.origins()["a.md"].origin.kind is OriginKind.IMPORT
+
+
+def test_a_note_of_the_persons_own_may_have_a_source(laptop: Computer) -> None:
+    own = "---\nid: 0b9c9f0e-3c56-4b0e-9d5e-6f1a8f6f3a11\nsource: a book\n---\nIt is green.\n"
+    laptop.vault.create_at("a.md", own.encode())
+    laptop.vault.create_at("b.md", b"---\nsource: Ada\nrationale: kept for May\n---\nIt is red.\n")
+    assert all(origin.is_person for origin in laptop.origins().values())
 
 
 class TwoComputers(RuleBasedStateMachine):

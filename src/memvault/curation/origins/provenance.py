@@ -6,6 +6,7 @@ moved, repeated or put into another frame, except where it still is as it was. A
 person's: text typed in an editor is in no entry, even if it replaces a client's text. A note that
 the person has renamed is recognised by their own sentences in it, and one without any by the
 others' sentences; the journal then records the rename, since later edits may leave no sign of it.
+A note in the form that memvault stores for a client is that client's even if no entry says so.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from memvault.curation.origins.sentence_digests import (
     units,
 )
 from memvault.curation.origins.sentence_origins import SentenceOrigins
+from memvault.curation.origins.stated_origin import is_recorded, stated_origin
 from memvault.model.change import SYSTEM, Actor, Change, ChangeKind, FileChange
 from memvault.model.errors import StorageError
 from memvault.model.provenance import (
@@ -96,17 +98,20 @@ class Provenances(JournalReader):
         """
         with self._current():
             records = self._records_of(path, note_id)
-            if not records and not self._renamed:
+            stated = stated_origin(data) if note_id else None
+            if not records and not self._renamed and stated is None:
                 return Provenance(), Provenance()
             sentences = list(units(data))
             if former := self._former_paths(sentences, records):
                 self._record(path, {"from": former})
                 records = self._records_of(path, note_id)
-            if not records:
+            if not records and stated is None:
                 return Provenance(), Provenance()
             stamp = _stamp(records)
             if not any(map(marks_verified, sentences)):
                 records = [record.without_adoptions() for record in records]
+            if stated is not None and not is_recorded(sentences, records):
+                records = [*records, SentenceOrigins(whole=stated)]
             judged = [(unit, _origin(unit, records)) for unit in sentences]
             if not note_id:
                 self._record_rewriting(path, judged)
@@ -309,8 +314,9 @@ class Provenances(JournalReader):
         if VERIFIED_DIGESTS.isdisjoint(file.added):
             return  # marked as wrong
         key = change.reversal_hash
-        for note in (f"path:{file.path}", *(f"id:{node_id}" for node_id in change.node_ids)):
-            if note in self._records:
+        ids = [f"id:{node_id}" for node_id in change.node_ids]
+        for note in (f"path:{file.path}", *ids):
+            if note in self._records or note in ids:  # by its id also where its history is missing
                 self._records[note].adopt(key)
                 self._adopters.setdefault(key, []).append(self._records[note])
 
