@@ -278,6 +278,17 @@ def test_an_imported_conversation_is_no_word_of_the_persons_where_its_history_do
     assert laptop.origins()["a.md"].origin.kind is OriginKind.IMPORT
 
 
+def test_a_clients_line_is_the_clients_in_the_copy_that_a_sync_tool_makes_at_a_conflict(
+    desktop: Computer,
+) -> None:
+    desktop.vault.create_at("permanent/preferences.md", b"# Preferences\n")
+    desktop.append("permanent/preferences.md", "- Tone: dry")
+    copied = "permanent/preferences.sync-conflict-20260102-101112-ABCDEFG.md"
+    desktop.vault.create_at(copied, desktop.vault.read("permanent/preferences.md") + b"- Mine: 1\n")
+    assert [span.origin.name for span in desktop.origins()[copied].spans] == ["eve"]
+    assert "mine 1" in desktop.origins()[copied].own
+
+
 def test_a_note_of_the_persons_own_may_have_a_source(laptop: Computer) -> None:
     own = "---\nid: 0b9c9f0e-3c56-4b0e-9d5e-6f1a8f6f3a11\nsource: a book\n---\nIt is green.\n"
     laptop.vault.create_at("a.md", own.encode())

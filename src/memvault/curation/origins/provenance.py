@@ -36,6 +36,7 @@ from memvault.model.provenance import (
     OriginKind,
     Provenance,
 )
+from memvault.vault.file_names import original_of_copy
 from memvault.vault.files import Vault
 from memvault.vault.journal import Journal, JournalEntry
 from memvault.vault.journal_reader import JournalReader
@@ -137,7 +138,10 @@ class Provenances(JournalReader):
             return [_stamp(self._records_of(path, note_id)) for path, note_id in notes]
 
     def _records_of(self, path: str, note_id: str) -> list[SentenceOrigins]:
-        return [record for key in _keys(path, note_id) if (record := self._records.get(key))]
+        keys = _keys(path, note_id)
+        if (original := original_of_copy(path)) != path:  # a sync tool's, of one version of it
+            keys.append(f"path:{original}")
+        return [record for key in keys if (record := self._records.get(key))]
 
     def _former_paths(
         self, sentences: Iterable[SentenceUnit], records: Iterable[SentenceOrigins]
