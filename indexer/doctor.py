@@ -109,22 +109,23 @@ def _troubled_notes(indexer: Indexer) -> list[Problem]:
         path = record.memory.path
         holder = indexer.catalogue.by_id(record.claimed_id) if record.claimed_id else None
         is_of_first_path = record.memory.provenance.stamp.endswith(f"@{record.claimed_id}")
-        if holder is not None and holder.path != path and not is_of_first_path:
+        original = original_of_copy(path)
+        if original != path and indexer.catalogue.by_path(original):
+            problems.append(
+                Problem(
+                    "note",
+                    f"a sync tool made this copy, as {original} changed on two devices",
+                    f"compare both, keep in {original} what you need, and delete the copy",
+                    path,
+                )
+            )
+        elif holder is not None and holder.path != path and not is_of_first_path:
             problems.append(
                 Problem(
                     "note",
                     f"same id as {holder.path}",
                     "if it is a copy, delete it or its id; a tool that is given the id finds the "
                     "other note",
-                    path,
-                )
-            )
-        elif (original := original_of_copy(path)) != path and indexer.catalogue.by_path(original):
-            problems.append(
-                Problem(
-                    "note",
-                    f"a sync tool made this copy, as {original} changed on two devices",
-                    f"compare both, keep in {original} what you need, and delete the copy",
                     path,
                 )
             )
