@@ -255,6 +255,13 @@ def test_a_note_that_a_client_stored_is_the_clients_where_its_history_does_not_c
     laptop.append(path, "The key is red.")
     assert {span.origin.name for span in laptop.origins()[path].spans} == {"eve"}
     assert laptop.origins()[path].own == ""
+    again = laptop.vault.read(path).replace(b"source: eve", b"source: me")
+
+    def set_source(staging: Staging) -> None:
+        staging.write(path, again)
+
+    laptop.curator.perform(set_source, ChangeKind.EDITED, ("it",), (), BY_CLIENT)
+    assert laptop.origins()[path].own == ""
     sync(desktop, laptop, ".memvault")
     assert laptop.origins()[path].origin.name == "eve"
 

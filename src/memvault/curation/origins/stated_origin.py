@@ -13,7 +13,7 @@ from memvault.curation.origins.sentence_origins import SentenceOrigins
 from memvault.model.provenance import Origin, OriginKind
 from memvault.vault.frontmatter.fences import split_frontmatter
 
-_SOURCE = "source:"
+_ID = "id:"  # the property that no client can write into a note that is there
 _PROPERTY = re.compile(rb"(?<![^\r\n])(source|rationale|conversation|imported):[ \t]*([^\r\n]+)")
 
 
@@ -34,15 +34,15 @@ def stated_origin(data: bytes) -> Origin | None:
 def is_recorded(sentences: Iterable[SentenceUnit], records: Iterable[SentenceOrigins]) -> bool:
     """Whether the journal says who stored a note that states its origin, or that the person
     verified it."""
-    source = {
+    id_line = {
         digest
         for unit in sentences
-        if not unit.is_body and unit.text.startswith(_SOURCE)
+        if not unit.is_body and unit.text.startswith(_ID)
         for digest in unit.digests
     }
     return any(
         record.whole is not None
-        or not source.isdisjoint(record.origins)
+        or not id_line.isdisjoint(record.origins)
         or any(adoption.is_valid for adoption in record.adoptions.values())
         for record in records
     )
