@@ -177,6 +177,24 @@ def test_an_older_entry_that_comes_late_counts_as_if_it_had_come_in_time(
     assert [span.first for span in laptop.origins()["a.md"].spans] == [10]
 
 
+def test_a_journal_that_is_there_by_half_for_a_moment_makes_no_clients_word_the_persons(
+    desktop: Computer, laptop: Computer
+) -> None:
+    desktop.vault.create_at("a.md", FIRST.encode())
+    desktop.append("a.md", "The card is green.")
+    desktop.append("a.md", "The card is red.")
+    sync(desktop, laptop)
+    assert [span.first for span in laptop.origins()["a.md"].spans] == [5, 7]
+    (file,) = laptop.journal.files()
+    whole = file.read_bytes()
+    for half in (whole[:-3], whole[: len(whole) // 2], whole.partition(b"\n")[0] + b"\n", b""):
+        file.write_bytes(half)
+        assert [span.first for span in laptop.origins()["a.md"].spans] == [5, 7]
+    desktop.append("a.md", "The card is grey.")
+    sync(desktop, laptop)
+    assert [span.first for span in laptop.origins()["a.md"].spans] == [5, 7, 9]
+
+
 def test_a_change_that_another_computer_is_making_is_not_reverted(
     desktop: Computer, laptop: Computer
 ) -> None:
