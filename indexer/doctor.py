@@ -7,7 +7,7 @@ from datetime import datetime
 
 from indexer.indexer import Indexer
 from memvault.model.errors import OutsideVault, StorageError
-from memvault.model.memory import Lifecycle
+from memvault.model.memory import Lifecycle, Memory
 from memvault.vault.file_names import original_of_copy
 from memvault.vault.files import vault_missing
 from memvault.vault.journal import Journal
@@ -109,22 +109,23 @@ def _troubled_notes(indexer: Indexer) -> list[Problem]:
         path = record.memory.path
         holder = indexer.catalogue.by_id(record.claimed_id) if record.claimed_id else None
         is_of_first_path = record.memory.provenance.stamp.endswith(f"@{record.claimed_id}")
-        if holder is not None and holder.path != path and not is_of_first_path:
+        original = original_of_copy(path)
+        if original != path and indexer.catalogue.by_path(original):
+            problems.append(
+                Problem(
+                    "note",
+                    f"a sync tool made this copy, as {original} changed on two devices",
+                    f"compare both, keep in {original} what you need, and delete the copy",
+                    path,
+                )
+            )
+        elif holder is not None and holder.path != path and not is_of_first_path:
             problems.append(
                 Problem(
                     "note",
                     f"same id as {holder.path}",
                     "if it is a copy, delete it or its id; a tool that is given the id finds the "
                     "other note",
-                    path,
-                )
-            )
-        elif (original := original_of_copy(path)) != path and indexer.catalogue.by_path(original):
-            problems.append(
-                Problem(
-                    "note",
-                    f"a sync tool made this copy, as {original} changed on two devices",
-                    f"compare both, keep in {original} what you need, and delete the copy",
                     path,
                 )
             )
@@ -172,9 +173,25 @@ def _journal(indexer: Indexer) -> list[Problem]:
         torn_lines = Journal(indexer.vault).torn_lines()
     except StorageError as error:
         return [Problem("error", error.message, "until then no note is read or changed")]
-    return [
+    problems = [
         Problem("note", f"journal: {torn}", "all other entries are readable") for torn in torn_lines
     ]
+    stored = sum(_lacks_history(record.memory) for record in indexer.catalogue.records())
+    if stored:
+        notes = "note" if stored == 1 else "notes"
+        what = f"the history is missing of {stored:,} {notes} that AI clients or imports wrote"
+        advice = (
+            "synchronise .memvault/ with the notes, or copy it here; until then all words of such "
+            "notes count as the client's, and what clients added to your own notes counts as yours"
+        )
+        problems.append(Problem("note", what, advice))
+    return problems
+
+
+def _lacks_history(memory: Memory) -> bool:
+    """Whether only the note itself says that others wrote it (`stated_origin`)."""
+    provenance = memory.provenance
+    return not provenance.is_person and not provenance.stamp.partition("@")[0]
 
 
 def _leftovers(indexer: Indexer) -> list[Problem]:

@@ -161,7 +161,7 @@ class Container:
 
     def _open_journal(self) -> None:
         """Open the journal and what follows it, before anything reads it: so it is read once."""
-        self.journal = Journal(self.vault)
+        self.journal = Journal(self.vault, writer=self.state.device)
         self.quarantine = Quarantine(self.journal)
         self.gate_log = ClaimGateLog(self.journal)
         self.provenances = Provenances(self.journal, self.vault)

@@ -15,7 +15,7 @@ import numpy as np
 from mcp_server.hooks.clients import CLIENTS, is_same_client
 from memvault.capture.extract import says_little
 from memvault.consolidation.cases import CAPACITY, Case, by_similarity, cases
-from memvault.consolidation.learning import Learning, device_of
+from memvault.consolidation.learning import Learning
 from memvault.consolidation.modulation import (
     AFFECTIVE_WEIGHT,
     Modulation,
@@ -63,7 +63,7 @@ class LearningService:
         )
         self.learnt = Learning(
             container.vault,
-            device_of(container.state.root),
+            container.state.device,
             keyvalue=lambda: container.live.stores.keyvalue,
             clock=container.now,
         )

@@ -596,7 +596,9 @@ def test_a_copy_leaves_the_id_to_the_note_whose_name_it_lengthens(
         indexer.index([path])
     known = indexer.catalogue.by_id(BOAT)
     assert known is not None and known.path == "Boat.md"
-    assert known_problems(indexer) == ["Boat (conflicted copy).md: same id as Boat.md"]
+    assert known_problems(indexer) == [
+        "Boat (conflicted copy).md: a sync tool made this copy, as Boat.md changed on two devices"
+    ]
 
 
 @pytest.mark.parametrize(

@@ -361,7 +361,7 @@ def test_a_manifest_whose_applying_was_cut_off_at_any_step_is_wholly_applied_or_
             break
         except Killed:
             monkeypatch.setattr(file_edits, "make_edit", make)
-            journal = Journal(mill.container.vault)
+            journal = Journal(mill.container.vault, writer=mill.container.journal.writer)
             fresh = Curator(mill.container.vault, journal)
             assert len(fresh.recover()) == 1
             assert tree(mill) == before

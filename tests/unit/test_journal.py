@@ -306,6 +306,21 @@ def test_followers_of_a_journal_share_one_reading_and_each_gets_its_kinds_once(
     assert journal.new_entries(of_pulses) == []
 
 
+def test_each_computer_has_its_files_and_all_are_read_in_the_order_of_their_times(
+    tmp_path: Path,
+) -> None:
+    vault = Vault(tmp_path)
+    old, desktop, laptop = Journal(vault), Journal(vault, writer="d1"), Journal(vault, writer="a2")
+    for number, journal in enumerate((old, desktop, laptop, desktop, laptop)):
+        journal.append(entry(number, NOON + timedelta(minutes=number)))
+    names = ["2026-03-a2.jsonl", "2026-03-d1.jsonl", "2026-03.jsonl"]
+    assert [file.name for file in desktop.files()] == names
+    assert [each.data["n"] for each in laptop.entries_after({})[0]] == [0, 1, 2, 3, 4]
+    assert len(list(desktop.compress(NOON + timedelta(days=40)))) == 2
+    assert [file.name for file in desktop.files()] == [names[0], names[1] + ".gz", names[2] + ".gz"]
+    assert [each.data["n"] for each in laptop.entries_after({})[0]] == [0, 1, 2, 3, 4]
+
+
 def test_a_damaged_compressed_month_is_reported_and_the_rest_is_read(tmp_path: Path) -> None:
     journal = Journal(Vault(tmp_path))
     for number in range(200):

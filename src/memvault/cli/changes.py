@@ -214,12 +214,12 @@ def learnt(
 
     The Activity page shows which notes gained and lost. A running engine follows within seconds.
     """
-    from memvault.consolidation.learning import Learning, device_of
+    from memvault.consolidation.learning import Learning
     from memvault.model.change import Actor
     from memvault.vault.files import Vault
 
     places, person = places_of(context), Actor(kind="person", name=_YOU)
-    learning = Learning(Vault(places.vault), device_of(places.state.root))
+    learning = Learning(Vault(places.vault), places.state.device)
     if reset:
         learning.reset(person)
     elif undo_reset:

@@ -36,6 +36,7 @@ from memvault.config.paths import user_config_file
 from memvault.model.errors import InvalidParams, StorageError, reason_of
 
 if TYPE_CHECKING:
+    from memvault.curation.changes.curator import Curator
     from memvault.curation.operations.draft import Draft
     from memvault.vault.files import Vault
 
@@ -245,7 +246,7 @@ def new(
         lifecycle=None if project else "permanent",
     )
     vault = vault_of(places)
-    path = _write_note(vault, draft)
+    path = _write_note(_curator_of(places, vault), draft)
     if as_json:
         print_json({"path": path})
         return
@@ -264,13 +265,19 @@ def _same_named(vault: Vault, path: str) -> str | None:
     return next((each for each in others if PurePosixPath(each).name.casefold() == name), None)
 
 
-def _write_note(vault: Vault, draft: Draft) -> str:
-    """Write a note as the person's own words; returns its path in the vault."""
+def _curator_of(places: Places, vault: Vault) -> Curator:
+    """Changes notes without an engine, in the journal of this computer."""
     from memvault.curation.changes.curator import Curator
-    from memvault.curation.operations.remember import remember
     from memvault.vault.journal import Journal
 
-    return remember(Curator(vault, Journal(vault)), draft, kind="person").result.path
+    return Curator(vault, Journal(vault, writer=places.state.device))
+
+
+def _write_note(curator: Curator, draft: Draft) -> str:
+    """Write a note as the person's own words; returns its path in the vault."""
+    from memvault.curation.operations.remember import remember
+
+    return remember(curator, draft, kind="person").result.path
 
 
 def import_(
@@ -293,12 +300,13 @@ def import_(
 
     A second import of the same export adds nothing.
     """
-    vault, source = vault_of(places_of(context)), expanded(file)
+    places, source = places_of(context), expanded(file)
+    vault = vault_of(places)
     _check_ordinary(source)
     if program == "memvault":
         _restore(vault, source, as_json=as_json)
     else:
-        _import_conversations(vault, source, program, as_json=as_json)
+        _import_conversations(_curator_of(places, vault), source, program, as_json=as_json)
 
 
 def _check_ordinary(file: Path) -> None:
@@ -326,13 +334,10 @@ def _restore(vault: Vault, file: Path, *, as_json: bool) -> None:
 
 
 def _import_conversations(
-    vault: Vault, file: Path, provider: Literal["chatgpt", "claude", "gemini"], *, as_json: bool
+    curator: Curator, file: Path, provider: Literal["chatgpt", "claude", "gemini"], *, as_json: bool
 ) -> None:
-    from memvault.curation.changes.curator import Curator
     from memvault.curation.operations.importing import import_conversations
-    from memvault.vault.journal import Journal
 
-    curator = Curator(vault, Journal(vault))
     with counting("importing") as progress:
         report = import_conversations(curator, file, provider, progress=progress)
     if as_json:

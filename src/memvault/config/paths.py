@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import platform
 import re
 from contextlib import suppress
 from dataclasses import dataclass
@@ -36,6 +37,12 @@ class StateFolder:
         name = re.sub(r"[^A-Za-z0-9_-]+", "-", real.name).strip("-")[:40] or "vault"
         home = base or _named_by("MEMVAULT_STATE") or user_state_path("memvault")
         return cls(home.expanduser() / f"{name}-{digest}")
+
+    @property
+    def device(self) -> str:
+        """The name of this computer's copy of the vault, 8 hexadecimal digits."""
+        key = f"{platform.node()}|{self.root}"
+        return hashlib.blake2b(key.encode(), digest_size=4).hexdigest()
 
     @property
     def indexes(self) -> Path:

@@ -15,10 +15,8 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from hashlib import blake2b
 from heapq import nlargest
 from pathlib import Path
-from platform import node as host_name
 from types import MappingProxyType
 from typing import Any
 
@@ -335,8 +333,3 @@ def _until(reset: JournalEntry) -> datetime:
         return datetime.fromisoformat(str(reset.data.get("until")))
     except ValueError:
         return reset.ts
-
-
-def device_of(state: Path) -> str:
-    """The name of this computer's copy of a vault, from its state folder."""
-    return blake2b(f"{host_name()}|{state}".encode(), digest_size=4).hexdigest()

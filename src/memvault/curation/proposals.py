@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
@@ -93,7 +93,10 @@ class Proposals(JournalReader):
         super().__init__(journal, (PROPOSED, DECIDED))
         self._memory_of = memory_of
         self._is_undone = is_undone
+
+    def _restart(self) -> bool:
         self._open: dict[str, Proposal] = {}
+        return True
 
     def propose(self, kind: ProposalKind, memory: Memory, actor: Actor, rationale: str) -> None:
         """Record a client's claim; repeating an open claim changes nothing.
@@ -170,10 +173,12 @@ class Proposals(JournalReader):
         """
         with self._current():
             proposal = self.get(key)
+            # It counts after the proposal, even if another computer, which made that, is ahead.
+            soonest = proposal.at + timedelta(microseconds=1)
             self._journal.append(
                 JournalEntry(
-                    ts=datetime.now(UTC), kind=DECIDED, actor=actor, note_id=proposal.note_id,
-                    path=proposal.path, data={"key": key},
+                    ts=max(datetime.now(UTC), soonest), kind=DECIDED, actor=actor,
+                    note_id=proposal.note_id, path=proposal.path, data={"key": key},
                 )
             )  # fmt: skip
             self._refresh()

@@ -62,10 +62,13 @@ class Quarantine(JournalReader):
 
     def __init__(self, journal: Journal) -> None:
         super().__init__(journal, (HELD, RELEASED, GONE))
+
+    def _restart(self) -> bool:
         self._held: dict[str, QuarantinedText] = {}
         self._gone: set[str] = set()
         self._keys_at: dict[str, set[str]] = {}  # by the path of the note
         self._released: dict[str, None] = {}  # in the order of their release
+        return True
 
     def is_released(self, key: str) -> bool:
         with self._current():

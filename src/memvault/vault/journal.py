@@ -1,8 +1,9 @@
 """The journal: the history of changes, stored in the vault.
 
-Append-only JSON lines in ``.memvault/journal/``, one file per month. A crash may truncate the last
-line, and a sync tool may create a "conflicted copy" of a file. Both are read without loss: a
-truncated line is kept and reported, and a duplicate entry counts once.
+Append-only JSON lines in ``.memvault/journal/``, one file per month and computer, so that a sync
+tool never finds one file changed on two. A crash may truncate the last line, and a sync tool may
+create a "conflicted copy" of a file. Both are read without loss: a truncated line is kept and
+reported, and a duplicate entry counts once.
 
 Past months are compressed (`Journal.compress`). No entry is ever removed: all of them are needed to
 know who wrote which words of a note, and which changes can be undone.
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import heapq
 import json
 import logging
 import math
@@ -115,8 +117,8 @@ class Journal:
 
     Args:
         folder: the journal's folder, relative to the vault.
-        writer: part of the names of written files, if each writer has its own files; then
-            a sync tool never finds one file changed on two devices.
+        writer: the computer that writes (`StateFolder.device`), part of the names of its files;
+            "" for files without it, which earlier versions wrote.
     """
 
     def __init__(self, vault: Vault, folder: Path = FOLDER, writer: str = "") -> None:
@@ -124,6 +126,7 @@ class Journal:
         self._root = Path(vault.root)
         self._name = folder.as_posix()
         self._folder = self._root / folder
+        self.writer = writer
         self._ending = f"-{writer}.jsonl" if writer else ".jsonl"
         self._lengths: dict[str, tuple[int, int, int]] = {}  # of compressed files
         self._followers: list[Follower] = []
@@ -160,7 +163,8 @@ class Journal:
             ) from error
 
     def compress(self, before: datetime) -> Iterator[int]:
-        """Compress this writer's files of months before that of ``before``; yields the bytes saved.
+        """Compress files of months before that of ``before``: this writer's, and those without a
+        writer; yields the bytes saved.
 
         If interrupted, both files may exist; they are then read as one.
 
@@ -168,8 +172,9 @@ class Journal:
             StorageError, DiskFull: a file cannot be read or written; it stays as it is.
         """
         current_month = before.astimezone(UTC).strftime("%Y-%m")
-        for file in sorted(self._folder.glob(f"*{self._ending}")):
-            if file.name == file.name[:7] + self._ending and file.name[:7] < current_month:
+        for file in sorted(self._folder.glob("*.jsonl")):
+            month, ending = file.name[:7], file.name[7:]
+            if ending in (self._ending, ".jsonl") and month < current_month:
                 with storage_errors(self._name):
                     yield self._compress(file, file.with_name(file.name + COMPRESSED))
 
@@ -221,7 +226,8 @@ class Journal:
         return follower
 
     def new_entries(self, follower: Follower) -> list[JournalEntry]:
-        """The entries since this follower's last call, oldest file first; some may be repeated.
+        """The entries since this follower's last call, as `entries_after` orders them; some may be
+        repeated.
 
         Each line is read and parsed once for all followers.
 
@@ -238,8 +244,21 @@ class Journal:
             new, follower.waiting = follower.waiting, []
             return new
 
+    def entries_for(self, follower: Follower) -> list[JournalEntry]:
+        """All entries of a follower's kinds, as `entries_after` orders them.
+
+        Raises:
+            StorageError: the journal cannot be read.
+        """
+        everything = Follower(follower.kinds)
+        everything.add(self.entries_after({})[0])
+        return everything.waiting
+
     def entries_after(self, marks: Mapping[str, int]) -> tuple[list[JournalEntry], dict[str, int]]:
         """The entries after these marks, and the new marks.
+
+        The entries are in the order of their times, but those of one file in the order in which
+        they were written.
 
         Marks are byte offsets by file name; in a compressed file, offsets in its text. A file that
         is shorter than its mark, or has no line end there, is read from its start, so entries may
@@ -255,7 +274,7 @@ class Journal:
                 return self._entries_after(marks)
 
     def _entries_after(self, marks: Mapping[str, int]) -> tuple[list[JournalEntry], dict[str, int]]:
-        entries_by_id: dict[str, JournalEntry] = {}
+        entries_by_file: list[list[JournalEntry]] = []
         known_ids: set[str] = set()
         new_marks: dict[str, int] = {}
         sizes = self.sizes()
@@ -272,10 +291,9 @@ class Journal:
             if start and size == start:  # unchanged: a shortcut, as this runs for every note read
                 continue
             entries, new_marks[key] = self._entries_of(name, size, start)
-            for entry in entries:
-                if entry.id not in known_ids:
-                    entries_by_id.setdefault(entry.id, entry)
-        return list(entries_by_id.values()), new_marks
+            entries_by_file.append([entry for entry in entries if entry.id not in known_ids])
+        merged = heapq.merge(*entries_by_file, key=lambda entry: entry.ts)
+        return list({entry.id: entry for entry in merged}.values()), new_marks
 
     def _entries_of(
         self, name: str, size: int, start: int, end: float = math.inf

@@ -6,6 +6,8 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from datetime import UTC, datetime
+from itertools import pairwise
 
 from memvault.vault.journal import Journal, JournalEntry
 
@@ -23,6 +25,9 @@ class JournalReader(ABC):
         self._journal = journal
         self._follower = journal.follow(kinds)
         self._lock = threading.RLock()
+        # Ids of the entries that were taken, and the latest time of one; only if order matters.
+        self._taken: set[str] | None = set() if self._restart() else None
+        self._taken_until = datetime.min.replace(tzinfo=UTC)
 
     @contextmanager
     def _current(self) -> Iterator[None]:
@@ -35,8 +40,34 @@ class JournalReader(ABC):
             yield
 
     def _refresh(self) -> None:
-        if entries := self._journal.new_entries(self._follower):
+        entries = self._journal.new_entries(self._follower)
+        if self._taken is not None:
+            entries = self._in_order(entries, self._taken)
+        if entries:
             self._take(entries)
+
+    def _in_order(self, entries: list[JournalEntry], taken: set[str]) -> list[JournalEntry]:
+        """Those of the entries that were not taken yet; all entries if one of these is late.
+
+        While a sync tool has brought a file of the journal by half, what is known stays known.
+        """
+        new = [entry for entry in entries if entry.id not in taken]
+        times = [self._taken_until, *(entry.ts for entry in new)]
+        if any(later < earlier for earlier, later in pairwise(times)):
+            everything = self._journal.entries_for(self._follower)
+            if taken.issubset(entry.id for entry in everything):
+                self._restart()
+                new = everything
+        taken.update(entry.id for entry in new)
+        self._taken_until = max(times)
+        return new
+
+    def _restart(self) -> bool:
+        """Know nothing, as before the first entry; all entries follow.
+
+        Returns False, without any effect, if the order of the entries does not matter.
+        """
+        return False
 
     @abstractmethod
     def _take(self, entries: Sequence[JournalEntry]) -> None:

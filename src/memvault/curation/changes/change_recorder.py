@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from memvault.curation.changes.journal_decoder import JournalPhase
+from memvault.curation.changes.journal_decoder import DEVICE, JournalPhase
 from memvault.curation.changes.trash import versions_of
 from memvault.model.change import SYSTEM, Change
 from memvault.model.errors import StorageError
@@ -30,6 +30,7 @@ class ChangeRecorder:
         data: dict[str, object] = {"reversal_hash": change.reversal_hash}
         if phase is JournalPhase.BEGUN:
             data["change"] = change.model_dump(mode="json", exclude_defaults=True)
+            data[DEVICE] = self._journal.writer
         elif phase is JournalPhase.DONE:
             data["forgot"] = [tombstone.model_dump(mode="json") for tombstone in change.forgot]
             data["restored"] = list(change.restored)

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 
-from memvault.curation.changes.journal_decoder import JournalPhase, decoded
+from memvault.curation.changes.journal_decoder import DEVICE, JournalPhase, decoded
 from memvault.model.change import Change, ChangeKind, Fact, FactKind
 from memvault.model.errors import AmbiguousTarget, MemvaultError, NoteNotFound
 from memvault.model.graph import GraphNode, NodeKind
@@ -29,6 +29,7 @@ class History(JournalReader):
         self._vault = vault
         self._versions = versions
         self._intended: dict[str, Change] = {}
+        self._elsewhere: set[str] = set()  # hashes of changes that other computers make
         self._outcomes: dict[str, JournalPhase] = {}
         self._decoded: dict[str, Change] = {}  # from entries that no `Curator` wrote
         self._changes: tuple[Change, ...] = ()  # newest first
@@ -162,9 +163,13 @@ class History(JournalReader):
             return self._latest_order
 
     def begun(self) -> list[Change]:
-        """The changes for which only the intent is recorded, oldest first."""
+        """The changes of this computer for which only the intent is recorded, oldest first.
+
+        Another computer may be making its change now, and a sync tool brings the outcome late.
+        """
         with self._current():
-            return [change for key, change in self._intended.items() if key not in self._outcomes]
+            settled = self._elsewhere.union(self._outcomes)
+            return [change for key, change in self._intended.items() if key not in settled]
 
     def content(self, version: str) -> bytes | None:
         """A version of a note by its hash, if it is kept or is a current file of the vault."""
@@ -215,6 +220,8 @@ class History(JournalReader):
             if change is None:
                 return []
             self._intended[change.reversal_hash] = change
+            if entry.data.get(DEVICE, self._journal.writer) != self._journal.writer:
+                self._elsewhere.add(change.reversal_hash)
             if change.call:
                 self._calls[change.call] = change.reversal_hash
             is_done = self._outcomes.get(change.reversal_hash) is JournalPhase.DONE

@@ -17,6 +17,8 @@ from memvault.model.change import Change, ChangeKind, FileChange
 from memvault.model.memory import Tombstone
 from memvault.vault.journal import JournalEntry
 
+DEVICE = "device"  # key of the intent's data: the computer that makes the change
+
 
 class JournalPhase(StrEnum):
     """The kinds of entries that a `Curator` writes for a change."""

@@ -6,6 +6,7 @@ moved, repeated or put into another frame, except where it still is as it was. A
 person's: text typed in an editor is in no entry, even if it replaces a client's text. A note that
 the person has renamed is recognised by their own sentences in it, and one without any by the
 others' sentences; the journal then records the rename, since later edits may leave no sign of it.
+A note in the form that memvault stores for a client is that client's even if no entry says so.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from memvault.curation.origins.sentence_digests import (
     units,
 )
 from memvault.curation.origins.sentence_origins import SentenceOrigins
+from memvault.curation.origins.stated_origin import is_recorded, stated_origin
 from memvault.model.change import SYSTEM, Actor, Change, ChangeKind, FileChange
 from memvault.model.errors import StorageError
 from memvault.model.provenance import (
@@ -34,6 +36,7 @@ from memvault.model.provenance import (
     OriginKind,
     Provenance,
 )
+from memvault.vault.file_names import original_of_copy
 from memvault.vault.files import Vault
 from memvault.vault.journal import Journal, JournalEntry
 from memvault.vault.journal_reader import JournalReader
@@ -61,14 +64,18 @@ class Provenances(JournalReader):
     """The provenance of each note; each call first reads new journal entries. Thread-safe."""
 
     def __init__(self, journal: Journal, vault: Vault) -> None:
+        self._vault = vault
         super().__init__(journal, {*_WRITTEN, _BEGUN, _RECOGNISED})
-        self._renamed = RenamedNotes(vault)
+
+    def _restart(self) -> bool:
+        self._renamed = RenamedNotes(self._vault)
         # Path or id of a note → when it was saved before memvault first changed it, in ns.
         self._saved: dict[str, int] = {}
         self._records: dict[str, SentenceOrigins] = defaultdict(SentenceOrigins)
         self._adopters: dict[str, list[SentenceOrigins]] = {}  # by the verifying change
         self._reframed_by: dict[str, list[SentenceOrigins]] = {}  # by the reframing change
         self._undoings: dict[str, Change] = {}
+        return True
 
     def of(self, path: str, note_id: str, data: bytes) -> Provenance:
         """The provenance of a note: who wrote which of its sentences.
@@ -92,17 +99,20 @@ class Provenances(JournalReader):
         """
         with self._current():
             records = self._records_of(path, note_id)
-            if not records and not self._renamed:
+            stated = stated_origin(data) if note_id else None
+            if not records and not self._renamed and stated is None:
                 return Provenance(), Provenance()
             sentences = list(units(data))
             if former := self._former_paths(sentences, records):
                 self._record(path, {"from": former})
                 records = self._records_of(path, note_id)
-            if not records:
+            if not records and stated is None:
                 return Provenance(), Provenance()
             stamp = _stamp(records)
             if not any(map(marks_verified, sentences)):
                 records = [record.without_adoptions() for record in records]
+            if stated is not None and not is_recorded(sentences, records):
+                records = [*records, SentenceOrigins(whole=stated)]
             judged = [(unit, _origin(unit, records)) for unit in sentences]
             if not note_id:
                 self._record_rewriting(path, judged)
@@ -128,7 +138,10 @@ class Provenances(JournalReader):
             return [_stamp(self._records_of(path, note_id)) for path, note_id in notes]
 
     def _records_of(self, path: str, note_id: str) -> list[SentenceOrigins]:
-        return [record for key in _keys(path, note_id) if (record := self._records.get(key))]
+        keys = _keys(path, note_id)
+        if (original := original_of_copy(path)) != path:  # a sync tool's, of one version of it
+            keys.append(f"path:{original}")
+        return [record for key in keys if (record := self._records.get(key))]
 
     def _former_paths(
         self, sentences: Iterable[SentenceUnit], records: Iterable[SentenceOrigins]
@@ -305,8 +318,9 @@ class Provenances(JournalReader):
         if VERIFIED_DIGESTS.isdisjoint(file.added):
             return  # marked as wrong
         key = change.reversal_hash
-        for note in (f"path:{file.path}", *(f"id:{node_id}" for node_id in change.node_ids)):
-            if note in self._records:
+        ids = [f"id:{node_id}" for node_id in change.node_ids]
+        for note in (f"path:{file.path}", *ids):
+            if note in self._records or note in ids:  # by its id also where its history is missing
                 self._records[note].adopt(key)
                 self._adopters.setdefault(key, []).append(self._records[note])
 

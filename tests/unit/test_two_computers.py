@@ -1,0 +1,386 @@
+"""Two computers with one vault, each with its own copy, which a sync tool keeps alike.
+
+The tool copies whole files, late, in any order, and of a file that changed on both computers it
+keeps only the newer one."""
+
+from __future__ import annotations
+
+import shutil
+from datetime import UTC, datetime, timedelta, tzinfo
+from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
+
+import memvault.curation.proposals as proposals_module
+from memvault.curation.changes.curator import Curator
+from memvault.curation.changes.plan import Attribution
+from memvault.curation.changes.staging import Staging
+from memvault.curation.operations.draft import Draft
+from memvault.curation.operations.remember import remember
+from memvault.curation.origins.provenance import Provenances
+from memvault.curation.proposals import ProposalKind, Proposals
+from memvault.model.change import Change, ChangeKind
+from memvault.model.provenance import OriginKind, Provenance
+from memvault.vault.files import Vault
+from memvault.vault.frontmatter.fences import claimed_id
+from memvault.vault.frontmatter.properties import memory_of
+from memvault.vault.journal import FOLDER, Journal
+from memvault.vault.parse import parse_note
+from memvault.vault.write import TEMPORARY_SUFFIX
+from tests.integration.killed_changes import stepping
+from tests.property_examples import slow_property
+
+BY_CLIENT = Attribution("eve", "because it was asked")
+BY_PERSON = Attribution("page", "verified on the page", kind="person")
+PATHS = ("Bank.md", "Yard.md")
+FIRST = "# Bank\n\nThe card is blue.\n"
+
+
+class Killed(BaseException):
+    """Ends the work as a kill of the process would."""
+
+
+class Computer:
+    """One computer's copy of the vault, and what it knows of the journal."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        folder.mkdir(exist_ok=True)
+        self.name, self.vault = name, Vault(folder)
+        self.start()
+
+    def start(self) -> None:
+        """As the engine does at its start."""
+        self.journal = Journal(self.vault, writer=self.name)
+        self.provenances = Provenances(self.journal, self.vault)
+        self.curator = Curator(self.vault, self.journal)
+        self.recovered = self.curator.recover()
+
+    def store(self, content: str, title: str) -> str:
+        draft = Draft.checked(
+            content=content, title=title, rationale="asked to keep this", client="eve"
+        )
+        return remember(self.curator, draft).result.path
+
+    def append(self, path: str, line: str) -> Change:
+        """A client adds a line to a note."""
+
+        def stage(staging: Staging) -> None:
+            staging.write(path, staging.read(path) + f"\n{line}\n".encode())
+
+        done = self.curator.perform(stage, ChangeKind.EDITED, ("it",), (), BY_CLIENT)
+        assert done.change is not None
+        return done.change
+
+    def verify(self, path: str) -> None:
+        """The person marks a note as right."""
+
+        def stage(staging: Staging) -> None:
+            body = staging.read(path).removeprefix(b"---\n")
+            opening = b"---\nverified: true\n"
+            staging.write(path, opening + (body if body != staging.read(path) else b"---\n" + body))
+
+        ids = (claimed_id(self.vault.read(path)),)
+        self.curator.perform(
+            stage, ChangeKind.VERIFIED, ("it",), tuple(filter(None, ids)), BY_PERSON
+        )
+
+    def origins(self) -> dict[str, Provenance]:
+        """Whose words each note has."""
+        return {
+            note.path: self.provenances.of(
+                note.path, claimed_id(self.vault.read(note.path)) or "", self.vault.read(note.path)
+            ).model_copy(update={"stamp": ""})
+            for note in self.vault.walk()
+        }
+
+    def files(self) -> dict[str, Path]:
+        root = self.vault.root
+        files = (file for file in root.rglob("*") if file.is_file())
+        passing = (".lock", TEMPORARY_SUFFIX)
+        return {
+            file.relative_to(root).as_posix(): file
+            for file in files
+            if not file.name.endswith(passing)
+        }
+
+
+def copy(path: str, source: Computer, target: Computer) -> None:
+    place = target.vault.root / path
+    place.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy2(source.vault.root / path, place)
+
+
+def sync(first: Computer, second: Computer, wanted: str = "") -> None:
+    """Copy the files whose path begins with a text; of two versions the newer one stays."""
+    for path in sorted(first.files().keys() | second.files().keys()):
+        if path.startswith(wanted):
+            has = [each.files().get(path) for each in (first, second)]
+            times = [file.stat().st_mtime_ns if file else 0 for file in has]
+            newer, older = (first, second) if times[0] >= times[1] else (second, first)
+            copy(path, newer, older)
+
+
+@pytest.fixture
+def desktop(tmp_path: Path) -> Computer:
+    return Computer(tmp_path / "desktop", "d1")
+
+
+@pytest.fixture
+def laptop(tmp_path: Path) -> Computer:
+    return Computer(tmp_path / "laptop", "a2")
+
+
+def test_no_entry_is_lost_where_the_newer_of_two_files_replaces_the_other(
+    desktop: Computer, laptop: Computer
+) -> None:
+    on_desktop = desktop.store("The key hangs in the shed.", "Key")
+    on_laptop = laptop.store("The boat is green.", "Boat")
+    sync(desktop, laptop)
+    for computer in (desktop, laptop):
+        assert len(computer.curator.history.changes()) == 2
+        origins = computer.origins()
+        assert [origins[path].origin.name for path in (on_desktop, on_laptop)] == ["eve", "eve"]
+
+
+def test_what_the_person_verified_on_one_computer_is_their_word_on_the_other_after_a_start(
+    desktop: Computer, laptop: Computer
+) -> None:
+    desktop.vault.create_at("a.md", FIRST.encode())
+    desktop.append("a.md", "The card is green.")
+    sync(desktop, laptop)
+    laptop.verify("a.md")
+    sync(desktop, laptop)
+    for computer in (desktop, laptop):
+        assert computer.origins()["a.md"].is_person
+        computer.start()
+        assert computer.origins()["a.md"].is_person
+
+
+def test_an_older_entry_that_comes_late_counts_as_if_it_had_come_in_time(
+    desktop: Computer, laptop: Computer
+) -> None:
+    desktop.vault.create_at("a.md", FIRST.encode())
+    desktop.append("a.md", "The card is green.")
+    sync(desktop, laptop, "a.md")
+    laptop.verify("a.md")
+    assert laptop.origins()["a.md"].is_person
+    sync(desktop, laptop)
+    for computer in (desktop, laptop):
+        assert computer.origins()["a.md"].is_person
+    desktop.append("a.md", "The card is red.")
+    sync(desktop, laptop)
+    assert [span.first for span in laptop.origins()["a.md"].spans] == [10]
+
+
+def test_a_journal_that_is_there_by_half_for_a_moment_makes_no_clients_word_the_persons(
+    desktop: Computer, laptop: Computer
+) -> None:
+    desktop.vault.create_at("a.md", FIRST.encode())
+    desktop.append("a.md", "The card is green.")
+    desktop.append("a.md", "The card is red.")
+    sync(desktop, laptop)
+    assert [span.first for span in laptop.origins()["a.md"].spans] == [5, 7]
+    (file,) = laptop.journal.files()
+    whole = file.read_bytes()
+    for half in (whole[:-3], whole[: len(whole) // 2], whole.partition(b"\n")[0] + b"\n", b""):
+        file.write_bytes(half)
+        assert [span.first for span in laptop.origins()["a.md"].spans] == [5, 7]
+    desktop.append("a.md", "The card is grey.")
+    sync(desktop, laptop)
+    assert [span.first for span in laptop.origins()["a.md"].spans] == [5, 7, 9]
+
+
+def test_a_change_that_another_computer_is_making_is_not_reverted(
+    desktop: Computer, laptop: Computer
+) -> None:
+    for name in ("a.md", "b.md"):
+        desktop.vault.create_at(name, FIRST.encode())
+    sync(desktop, laptop)
+
+    def stage(staging: Staging) -> None:
+        for name in ("a.md", "b.md"):
+            staging.write(name, FIRST.encode() + b"\nThe card is green.\n")
+
+    def step() -> None:
+        is_green = [b"green" in desktop.vault.read(name) for name in ("a.md", "b.md")]
+        if is_green == [True, False]:
+            sync(desktop, laptop)
+
+    with stepping(step):
+        desktop.curator.perform(stage, ChangeKind.EDITED, ("it",), (), BY_CLIENT)
+    assert b"green" not in laptop.vault.read("b.md")  # the sync tool came in the middle
+    laptop.start()
+    sync(desktop, laptop)
+    for computer in (desktop, laptop):
+        assert all(b"green" in computer.vault.read(name) for name in ("a.md", "b.md"))
+        assert [change.kind for change in computer.curator.history.changes()] == ["edited"]
+
+
+def test_an_interrupted_change_of_this_computer_is_recovered_at_its_start(
+    desktop: Computer,
+) -> None:
+    desktop.vault.create_at("a.md", FIRST.encode())
+    steps = count()
+
+    def step() -> None:
+        if next(steps) == 6:
+            raise Killed
+
+    with pytest.raises(Killed), stepping(step):
+        desktop.append("a.md", "The card is green.")
+    begun = [change.reversal_hash for change in desktop.curator.history.begun()]
+    desktop.start()
+    assert begun and [change.reversal_hash for change in desktop.recovered] == begun
+    assert desktop.curator.history.begun() == []
+
+
+def test_a_decision_stays_made_though_the_other_computers_clock_is_ahead(
+    desktop: Computer, laptop: Computer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = laptop.store("The key hangs in the shed.", "Key")
+    note = memory_of(parse_note(path, laptop.vault.read(path)), fallback_time=datetime.now(UTC))
+
+    def proposals(computer: Computer) -> Proposals:
+        return Proposals(computer.journal, lambda _: note, lambda _: False)
+
+    class Ahead(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> datetime:
+            return datetime.now(tz) + timedelta(minutes=5)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(proposals_module, "datetime", Ahead)
+        proposals(laptop).propose(ProposalKind.FORGOTTEN, note, BY_CLIENT.actor, "it is old")
+    sync(desktop, laptop)
+    (waiting,) = proposals(desktop).waiting()
+    proposals(desktop).decide(waiting.key, BY_PERSON.actor)
+    sync(desktop, laptop)
+    for computer in (desktop, laptop):
+        assert proposals(computer).waiting() == []
+
+
+def test_a_note_that_a_client_stored_is_the_clients_where_its_history_does_not_come(
+    desktop: Computer, laptop: Computer
+) -> None:
+    path = desktop.store("The key hangs in the shed.", "Key")
+    copy(path, desktop, laptop)
+    assert laptop.origins()[path].origin.name == "eve"
+    laptop.append(path, "The key is red.")
+    assert {span.origin.name for span in laptop.origins()[path].spans} == {"eve"}
+    assert laptop.origins()[path].own == ""
+    again = laptop.vault.read(path).replace(b"source: eve", b"source: me")
+
+    def set_source(staging: Staging) -> None:
+        staging.write(path, again)
+
+    laptop.curator.perform(set_source, ChangeKind.EDITED, ("it",), (), BY_CLIENT)
+    assert laptop.origins()[path].own == ""
+    sync(desktop, laptop, ".memvault")
+    assert laptop.origins()[path].origin.name == "eve"
+
+
+def test_the_person_verifies_a_note_whose_history_does_not_come(
+    desktop: Computer, laptop: Computer
+) -> None:
+    path = desktop.store("The key hangs in the shed.", "Key")
+    copy(path, desktop, laptop)
+    laptop.verify(path)
+    assert laptop.origins()[path].is_person
+    undone = laptop.curator.undo([laptop.curator.history.changes()[0].reversal_hash], BY_PERSON)
+    assert undone.change is not None and laptop.origins()[path].origin.name == "eve"
+
+
+def test_an_imported_conversation_is_no_word_of_the_persons_where_its_history_does_not_come(
+    laptop: Computer,
+) -> None:
+    talk = "---\nid: {}\nsource: claude\nconversation: u-1\n---\n\n**Claude:** It is green.\n"
+    laptop.vault.create_at("a.md", talk.format("0b9c9f0e-3c56-4b0e-9d5e-6f1a8f6f3a11").encode())
+    assert laptop.origins()["a.md"].origin.kind is OriginKind.IMPORT
+
+
+def test_a_clients_line_is_the_clients_in_the_copy_that_a_sync_tool_makes_at_a_conflict(
+    desktop: Computer,
+) -> None:
+    desktop.vault.create_at("permanent/preferences.md", b"# Preferences\n")
+    desktop.append("permanent/preferences.md", "- Tone: dry")
+    copied = "permanent/preferences.sync-conflict-20260102-101112-ABCDEFG.md"
+    desktop.vault.create_at(copied, desktop.vault.read("permanent/preferences.md") + b"- Mine: 1\n")
+    assert [span.origin.name for span in desktop.origins()[copied].spans] == ["eve"]
+    assert "mine 1" in desktop.origins()[copied].own
+
+
+def test_a_note_of_the_persons_own_may_have_a_source(laptop: Computer) -> None:
+    own = "---\nid: 0b9c9f0e-3c56-4b0e-9d5e-6f1a8f6f3a11\nsource: a book\n---\nIt is green.\n"
+    laptop.vault.create_at("a.md", own.encode())
+    laptop.vault.create_at("b.md", b"---\nsource: Ada\nrationale: kept for May\n---\nIt is red.\n")
+    assert all(origin.is_person for origin in laptop.origins().values())
+
+
+class TwoComputers(RuleBasedStateMachine):
+    """What a running engine knows from a journal that came in pieces is what a new one reads."""
+
+    @initialize()
+    def begin(self) -> None:
+        self._home = TemporaryDirectory()
+        home = Path(self._home.name)
+        self.computers = [Computer(home / "desktop", "d1"), Computer(home / "laptop", "a2")]
+        self.number = 0
+        for path in PATHS:
+            self.computers[0].vault.create_at(path, FIRST.encode())
+        sync(*self.computers)
+
+    def teardown(self) -> None:
+        if hasattr(self, "computers"):
+            self.everything_arrives()
+            self._home.cleanup()
+
+    def word(self) -> str:
+        self.number += 1
+        return f"The number {self.number} is that of the card {self.number}."
+
+    @rule(on=st.integers(0, 1), path=st.sampled_from(PATHS))
+    def client_adds(self, on: int, path: str) -> None:
+        self.computers[on].append(path, self.word())
+
+    @rule(on=st.integers(0, 1), path=st.sampled_from(PATHS))
+    def person_verifies(self, on: int, path: str) -> None:
+        self.computers[on].verify(path)
+
+    @rule(on=st.integers(0, 1), path=st.sampled_from(PATHS))
+    def person_writes(self, on: int, path: str) -> None:
+        file = self.computers[on].vault.root / path
+        file.write_bytes(file.read_bytes() + f"\n{self.word()}\n".encode())
+
+    @rule(on=st.integers(0, 1), change=st.integers(0, 4))
+    def undo(self, on: int, change: int) -> None:
+        curator = self.computers[on].curator
+        changes = [each for each in curator.history.changes() if each.undone_by is None]
+        if changes:
+            curator.undo([changes[change % len(changes)].reversal_hash], BY_PERSON)
+
+    @rule(wanted=st.sampled_from(["", FOLDER.as_posix(), *PATHS]), read=st.booleans())
+    def some_files_arrive(self, wanted: str, read: bool) -> None:
+        sync(*self.computers, wanted)
+        if read:
+            for computer in self.computers:
+                computer.origins()
+
+    @rule()
+    def everything_arrives(self) -> None:
+        for _ in range(3):  # recognising notes appends entries
+            sync(*self.computers)
+            live = [computer.origins() for computer in self.computers]
+        new = [Computer(each.vault.root, each.name) for each in self.computers]
+        histories = [each.curator.history.changes(limit=None) for each in (*self.computers, *new)]
+        assert all(history == histories[0] for history in histories)
+        assert [each.origins() for each in new] == live
+        assert live[0] == live[1]
+
+
+TestTwoComputers = TwoComputers.TestCase
+TestTwoComputers.settings = settings(slow_property(20), stateful_step_count=12)
