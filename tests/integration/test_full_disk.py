@@ -27,6 +27,7 @@ from indexer.watch import Watcher
 from mcp_server.engine.startup import Startup
 from mcp_server.resources.state import Resources
 from mcp_server.runtime.container import Container
+from mcp_server.runtime.generations import Generation
 from mcp_server.server import build_server
 from mcp_server.tools.toolbox import Toolbox
 from memvault.config.paths import StateFolder
@@ -220,6 +221,31 @@ def test_a_state_folder_on_a_full_disk_is_filled_when_there_is_room_again(
         assert [f for f in examine(again.live.indexer) if f.severity == "error"] == []
     finally:
         again.close()
+
+
+def test_after_a_rebuild_whose_indexes_found_no_room_at_last_saved_notes_are_still_indexed(
+    mount: Mount, write: Callable[..., Path], vault_folder: Path, settings: Settings
+) -> None:
+    disk = mount("disk", "-t", "tmpfs", "-o", f"size={2 * STATE_BYTES}", "tmpfs")
+    write("Camp.md", "About tents.\n")
+    container = Container(vault_folder, settings, StateFolder(disk / "state"))
+    try:
+        container.start()
+        live, move = container.live, container.indexing._before_switch
+
+        def fill_first(fresh: Generation) -> None:
+            fill(disk)
+            move(fresh)
+
+        container.indexing._before_switch = fill_first
+        with pytest.raises(DiskFull):
+            container.indexing.rebuild()
+        (disk / ".filler").unlink()
+        assert container.live is live
+        write("Later.md", "About stoves.\n")
+        until(lambda: live.catalogue.by_path("Later.md") is not None)
+    finally:
+        container.close()
 
 
 def test_a_disk_too_full_to_open_the_indexes_on_is_said(

@@ -15,7 +15,7 @@ import redis as resp
 
 from indexer import watch
 from mcp_server.engine.startup import Startup
-from mcp_server.runtime import indexing_service
+from mcp_server.runtime import server_check
 from mcp_server.runtime.container import Container
 from memvault.config.settings import Settings
 from memvault.stores.graph import neo4j as graph_store
@@ -41,7 +41,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watch, "RETRY_SECONDS", 0.5)
     monkeypatch.setattr(graph_store, "READ_SECONDS", 1.5)
     monkeypatch.setattr(keyvalue_store, "TIMEOUT_SECONDS", 1.5)
-    monkeypatch.setattr(indexing_service, "CHECK_SECONDS", 0.5)
+    monkeypatch.setattr(server_check, "CHECK_SECONDS", 0.5)
 
 
 @pytest.fixture
