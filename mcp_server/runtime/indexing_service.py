@@ -26,8 +26,9 @@ from memvault.stores import faults
 from memvault.stores.open import EMBEDDED
 
 logger = logging.getLogger(__name__)
-RELINK = "relink notes"
+RELINK, BEGIN = "relink notes", "index when the disk has room"
 SETTLE_SECONDS = 0.1  # before links are written, so that the answer is sent first
+PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 5.0, 600.0  # before indexing on a full disk is tried again
 FOLLOW_SECONDS = 0.2  # between two reports of a scan that is followed
 PATIENCE_SECONDS = 2.0  # wait for a running change, whose missing notes are no error
 START_AGAIN = "correct that, then run `memvault stop`; the next command starts indexing again"
@@ -70,6 +71,7 @@ class IndexingService:
         self._is_first_scan_done = self._has_caught_up = False
         self._filling = threading.Lock()  # held while the first scan fills empty indexes
         self.scanning: Progress | None = None
+        self._pause = PAUSE_SECONDS
         self._failure = ""  # why the first scan stopped; empty if it did not
         self._winding_down = threading.Event()
 
@@ -90,9 +92,7 @@ class IndexingService:
             ServerCheck(lambda: self._live.indexer, self._restore).start(self._worker)
         if self._replication is None or self._replication.start(may_lead=watch):
             try:
-                result = self._start_indexing(watch=watch, report=report)
-                self._failure = ""
-                return result
+                return self._begin(watch=watch, report=report)
             except Exception as error:
                 if not self._winding_down.is_set():
                     reason = getattr(error, "message", "") or "see engine.log in the state folder"
@@ -244,6 +244,24 @@ class IndexingService:
 
     # -- starting and ending --------------------------------------------------------------------
 
+    def _begin(self, *, watch: bool = True, report: Report = report_nothing) -> ScanReport:
+        """As `_start_indexing`; where the disk has no room for new indexes, try again later.
+
+        Each pause is twice as long as the last, as an attempt may embed many notes in vain.
+        """
+        try:
+            return self._start_indexing(watch=watch, report=report)
+        except DiskFull as error:
+            self._live.indexer.lacks_space = not self._live.stores.servers
+            self._failure = f"indexing waits: {error.message}"
+        pause, self._pause = self._pause, min(2 * self._pause, LONGEST_PAUSE_SECONDS)
+        self._worker.run(BEGIN, lambda: self._begin_again(watch), after=pause)
+        return ScanReport()
+
+    def _begin_again(self, watch: bool) -> None:
+        if not self._follows:
+            self._begin(watch=watch)
+
     def _start_indexing(self, *, watch: bool = True, report: Report = report_nothing) -> ScanReport:
         if self._live.stores.outdated:
             self._embed_again(report)
@@ -267,6 +285,7 @@ class IndexingService:
             self._is_first_scan_done = True
             self._entity_jobs.run()
             self._on_first_scan()
+        self._failure = ""
         return result
 
     def _embed_again(self, report: Report) -> None:
@@ -312,7 +331,7 @@ class IndexingService:
             lambda: self._live.indexer,
             self._worker,
             switch=self._switch_to_live,
-            begin=self._start_indexing,
+            begin=self._begin,
             end=self._stop_watching,
             own_status=self._own_status,
         )
