@@ -201,7 +201,7 @@ class Indexer:
         try:
             yield
         except DiskFull:
-            self.lacks_space = True
+            self.lacks_space = not self.stores.full()  # it may be a server that is full
             raise
 
     @property

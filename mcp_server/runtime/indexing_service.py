@@ -252,8 +252,9 @@ class IndexingService:
         try:
             return self._start_indexing(watch=watch, report=report)
         except DiskFull as error:
-            self._live.indexer.lacks_space = not self._live.stores.servers
-            self._failure = f"indexing waits: {error.message}"
+            servers = self._live.stores.servers  # one of them may be full
+            self._live.indexer.lacks_space = not servers
+            self._failure = f"indexing waits: {error.message}" if servers else ""
         pause, self._pause = self._pause, min(2 * self._pause, LONGEST_PAUSE_SECONDS)
         self._worker.run(BEGIN, lambda: self._begin_again(watch), after=pause)
         return ScanReport()

@@ -201,6 +201,8 @@ def test_a_state_folder_on_a_full_disk_is_filled_when_there_is_room_again(
         assert "not searchable yet" in recalled.structured_content["notice"]
         with pytest.raises(DiskFull):
             container.indexing.scan()
+        causes = [f for f in examine(container.live.indexer) if f.severity == "error"]
+        assert [cause.advice.partition(";")[0] for cause in causes] == ["free some space"]
         written = [path for path in tree(vault_folder) if path.startswith("sessions/")]
         filler.unlink()
         until(
@@ -245,7 +247,7 @@ def test_another_model_embeds_the_notes_when_the_full_disk_has_room_again(
         write("Later.md", "About stoves.\n")
         (recalled,) = ask(container, RECALL)
         assert "not searchable yet. Free some space" in recalled.structured_content["notice"]
-        assert any("indexing waits" in problem for problem in container.indexing.problems())
+        assert container.indexing.problems()[0].startswith("Insufficient disk space")
         until(lambda: container.indexing._pause > 1.0)  # after three attempts
         assert {each.name for each in state.indexes.iterdir()} == {live.name, "current"}
         filler.unlink()
