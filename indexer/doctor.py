@@ -8,6 +8,7 @@ from datetime import datetime
 from indexer.indexer import Indexer
 from memvault.model.errors import OutsideVault, StorageError
 from memvault.model.memory import Lifecycle, Memory
+from memvault.stores.faults import disk_full
 from memvault.vault.file_names import original_of_copy
 from memvault.vault.files import vault_missing
 from memvault.vault.journal import Journal
@@ -39,8 +40,11 @@ def examine(indexer: Indexer, *, indexing: bool = False) -> list[Problem]:
     journal = _journal(indexer)
     if any(problem.severity == "error" for problem in journal):
         return journal  # notes are compared with what the journal says of them
+    failing = _failing_stores(indexer)
+    indexing = indexing or bool(failing)
     differing = _waiting(indexer) if indexing else [*_unindexed(indexer), *_mismatched(indexer)]
     return [
+        *failing,
         *differing,
         *_unusable_folders(indexer),
         *_troubled_notes(indexer),
@@ -54,7 +58,7 @@ def known_problems(indexer: Indexer) -> list[str]:
     if indexer.vault.is_missing():
         return [vault_missing(indexer.vault.root).message]
     problems = [*_unusable_folders(indexer), *_troubled_notes(indexer), *_journal(indexer)]
-    return [
+    return _failures(indexer) + [
         f"{problem.path}: {problem.what}" if problem.path else problem.what for problem in problems
     ]
 
@@ -62,6 +66,20 @@ def known_problems(indexer: Indexer) -> list[str]:
 def _error(problem: str, path: str | None = None) -> Problem:
     advice = "run `memvault doctor --fix`; your notes are not at risk"
     return Problem("error", problem, advice, path, repaired_by_scan=True)
+
+
+def _failures(indexer: Indexer) -> list[str]:
+    return indexer.stores.problems() + ([disk_full().message] if indexer.lacks_space else [])
+
+
+def _failing_stores(indexer: Indexer) -> list[Problem]:
+    """The servers that do not answer or are full, and a full disk: notes wait until they accept
+    writes again, and no scan helps."""
+    problems = []
+    for message in _failures(indexer):
+        what, _, advice = message.rstrip(".").partition(". ")
+        problems.append(Problem("error", what, f"{advice[:1].lower()}{advice[1:]}"))
+    return problems
 
 
 def _waiting(indexer: Indexer) -> list[Problem]:

@@ -9,7 +9,9 @@ that share the indexes share.
 from __future__ import annotations
 
 import logging
+import os
 import shutil
+import time
 import uuid
 from collections.abc import Callable, Collection
 from contextlib import suppress
@@ -23,6 +25,7 @@ from memvault.vault.write import write_whole
 logger = logging.getLogger(__name__)
 POINTER = "current"
 DAMAGED = "damaged"  # the last generation that could not be opened, kept for inspection
+KEPT_SECONDS = 30 * 24 * 3600.0  # of a damaged generation, which takes as much space as a live one
 Drop = Callable[[Path], None]  # removes the data of a folder's generation from servers
 
 
@@ -110,6 +113,7 @@ class Generations:
         # If a file in it is still open (Windows), the folder stays and is later removed as stale.
         with suppress(OSError):
             folder.rename(damaged)
+            os.utime(damaged)
 
     def remove_stale(self, in_use: Collection[Path] = ()) -> None:
         """Delete generations that are neither live nor in use, as after an interrupted rebuild.
@@ -118,7 +122,8 @@ class Generations:
         """
         live = self.live()
         for entry in self._folder.iterdir():
-            if entry.name in (POINTER, DAMAGED) or entry == live or entry in in_use:
+            is_kept = entry.name == DAMAGED and time.time() - entry.stat().st_mtime < KEPT_SECONDS
+            if is_kept or entry.name == POINTER or entry == live or entry in in_use:
                 continue
             if not entry.is_dir():
                 entry.unlink(missing_ok=True)

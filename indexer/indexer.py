@@ -84,6 +84,7 @@ class Indexer:
         self.let_pass: Callable[[], None] = lambda: None
         self.lacks_space = False  # a change is not indexed, because the disk is full
         self.updating = False  # only notes that an earlier memvault indexed are left to index
+        self.awaited: set[str] = set()  # paths of notes that another process was to index
         self._unread: dict[str, str] = {}  # by path: why a changed note could not be read
         self.last_scan: tuple[datetime, ScanReport] | None = None
         self.progress: Progress | None = None  # while more than a few notes are indexed
@@ -201,7 +202,7 @@ class Indexer:
         try:
             yield
         except DiskFull:
-            self.lacks_space = True
+            self.lacks_space = not self.stores.full()  # it may be a server that is full
             raise
 
     @property

@@ -220,6 +220,7 @@ class Replica:
 
     def wait_for(self, paths: Collection[str]) -> bool:
         """Wait for another process to index these notes as on disk; False after some seconds."""
+        self._indexer().awaited.update(paths)
         deadline = time.monotonic() + PATIENCE_SECONDS
         while not all(map(self._indexer().comparison.is_current, paths)):
             if time.monotonic() > deadline or not self.active:

@@ -116,13 +116,15 @@ class Launcher:
         self._command = list(command)
         self._timeout = timeout
         self._log_start = 0  # bytes that earlier engines wrote
+        self._version: str | None = None  # of an earlier memvault that was installed meanwhile
         self._path = "/bridge?tools=full" if tools == "full" else "/bridge"
 
     def connect(self) -> ClientConnection:
         """An open websocket to ``/bridge`` of the running engine, or of one started now.
 
         Concurrent calls start only one engine. An engine of an older memvault, or of an earlier
-        build of this one, is stopped and replaced; a newer one is used.
+        build of this one, is stopped and replaced; a newer one is used. So is an older one that
+        was started here: an earlier memvault was installed since this process began.
 
         Raises:
             EngineUnavailable: the engine died while starting (with the end of its log), or did
@@ -158,7 +160,7 @@ class Launcher:
 
     def _connect_if_running(self) -> ClientConnection | None:
         address = read_address(self._state)
-        if address is None or _is_older(address.version):
+        if address is None or self._is_older(address):
             return None
         try:
             return connect(
@@ -177,9 +179,16 @@ class Launcher:
 
     def _start(self, deadline: float) -> ClientConnection:
         """Called with the start lock held."""
-        self._stop_older()
         child: subprocess.Popen[bytes] | None = None
+        stopped: EngineAddress | None = None
         while time.monotonic() < deadline:
+            address = read_address(self._state)
+            if address is not None and address != stopped and self._is_older(address):
+                if child is None:
+                    stopped = address
+                    self._stop(address)
+                else:
+                    self._version = address.version
             connection = self._connect_if_running()
             if connection is not None:
                 return connection
@@ -192,11 +201,12 @@ class Launcher:
             time.sleep(_POLL_SECONDS)
         raise self._timed_out()
 
-    def _stop_older(self) -> None:
-        address = read_address(self._state)
-        if address is not None and _is_older(address.version):
-            with suppress(EngineUnavailable):  # a killed engine's address
-                ask(address, "POST", f"/admin/shutdown?newer={quote(installed_version())}")
+    def _stop(self, address: EngineAddress) -> None:
+        with suppress(EngineUnavailable):  # a killed engine's address
+            ask(address, "POST", f"/admin/shutdown?newer={quote(installed_version())}")
+
+    def _is_older(self, address: EngineAddress) -> bool:
+        return _numbers(address.version) < _numbers(self._version or installed_version())
 
     def _spawn(self) -> subprocess.Popen[bytes]:
         self._shorten_log()
@@ -277,10 +287,6 @@ def ask(address: EngineAddress, method: str, path: str) -> bytes:
     if response.status >= 400 and not body.startswith(b"{"):
         raise EngineUnavailable(f"The engine answered {response.status} to {path}.")
     return body
-
-
-def _is_older(version: str) -> bool:
-    return _numbers(version) < _numbers(installed_version())
 
 
 def _numbers(version: str) -> list[int]:

@@ -29,6 +29,7 @@ from memvault.text.encoders.model_files import EXPORTING
 from memvault.vault.files import vault_missing
 
 if TYPE_CHECKING:
+    from indexer.indexer import Indexer
     from indexer.progress import Report
     from mcp_server.runtime.container import Container
     from memvault.curation.manifest.keeper import WrittenManifest
@@ -42,6 +43,10 @@ _STOPPING = "The memvault engine is stopping. Call again: that starts a new one.
 _DISK_FULL = (
     "The disk is full: recent changes are saved but not searchable yet. Free some space, and "
     "indexing resumes."
+)
+_NOT_INDEXED_ELSEWHERE = (
+    "The process that indexes has not indexed recent changes yet: they are saved, but not "
+    "searchable."
 )
 
 ReportStep = Callable[[str], None]
@@ -170,6 +175,8 @@ class Startup:
                 )
             if container.live.indexer.lacks_space:
                 return _DISK_FULL
+            if _awaits_others(container.live.indexer):
+                return _NOT_INDEXED_ELSEWHERE
         is_updating = self._opened.done() and self.now().live.indexer.updating
         if not (self.indexing or is_updating):
             return None
@@ -327,6 +334,13 @@ class Startup:
             "`memvault status` shows the progress.",
             doing=self._step,
         )
+
+
+def _awaits_others(indexer: Indexer) -> bool:
+    """Whether the process that indexes has yet to index a note that was written here."""
+    indexed = filter(indexer.comparison.is_current, list(indexer.awaited))
+    indexer.awaited.difference_update(list(indexed))
+    return bool(indexer.awaited)
 
 
 def _names_and_verb(names: Sequence[str]) -> str:

@@ -199,12 +199,14 @@ class OpenGenerations:
     def filling(self) -> Iterator[Generation]:
         """A new generation to fill; dropped if the block fails before it is live."""
         with self._changing:
-            self._filling = fresh = self._open(self._generations.new())
+            folder = self._generations.new()
             try:
+                self._filling = fresh = self._open(folder)
                 yield fresh
             except BaseException:
-                if self.live is not fresh:
-                    fresh.stores.close()
+                if self.live.folder != folder:
+                    if self._filling is not None:
+                        self._filling.stores.close()
                     self._filling = None
                     self._remove_stale_folders()
                 raise

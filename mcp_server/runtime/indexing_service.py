@@ -17,23 +17,18 @@ from indexer.watch import Watcher
 from mcp_server.runtime.entity_jobs import EntityJobs
 from mcp_server.runtime.generations import Generation, OpenGenerations
 from mcp_server.runtime.replication import Replication
+from mcp_server.runtime.server_check import ServerCheck
 from mcp_server.runtime.worker import Worker, settle
 from memvault.config.settings import Settings
-from memvault.model.errors import (
-    DiskFull,
-    MemvaultError,
-    StorageError,
-    StoreUnavailable,
-    VaultMissing,
-)
+from memvault.model.errors import DiskFull, StorageError, StoreUnavailable, VaultMissing
 from memvault.model.graph import NotesIndexed
 from memvault.stores import faults
 from memvault.stores.open import EMBEDDED
 
 logger = logging.getLogger(__name__)
-RELINK, CHECK = "relink notes", "check the servers"
+RELINK, BEGIN = "relink notes", "index when the disk has room"
 SETTLE_SECONDS = 0.1  # before links are written, so that the answer is sent first
-CHECK_SECONDS = 5.0
+PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 5.0, 600.0  # before indexing on a full disk is tried again
 FOLLOW_SECONDS = 0.2  # between two reports of a scan that is followed
 PATIENCE_SECONDS = 2.0  # wait for a running change, whose missing notes are no error
 START_AGAIN = "correct that, then run `memvault stop`; the next command starts indexing again"
@@ -72,11 +67,11 @@ class IndexingService:
             lambda: self._live.indexer, entity_cache, settings.index, worker
         )
         self._replication = self._replicated() if settings.keyvalue != EMBEDDED else None
-        self._lost_reported = False
         self._watcher: Watcher | None = None
         self._is_first_scan_done = self._has_caught_up = False
         self._filling = threading.Lock()  # held while the first scan fills empty indexes
         self.scanning: Progress | None = None
+        self._pause = PAUSE_SECONDS
         self._failure = ""  # why the first scan stopped; empty if it did not
         self._winding_down = threading.Event()
 
@@ -94,12 +89,10 @@ class IndexingService:
         If another process indexes into the same stores, follow it instead.
         """
         if self._live.stores.servers:
-            self._worker.run(CHECK, self._check_servers, after=CHECK_SECONDS)
+            ServerCheck(lambda: self._live.indexer, self._restore).start(self._worker)
         if self._replication is None or self._replication.start(may_lead=watch):
             try:
-                result = self._start_indexing(watch=watch, report=report)
-                self._failure = ""
-                return result
+                return self._begin(watch=watch, report=report)
             except Exception as error:
                 if not self._winding_down.is_set():
                     reason = getattr(error, "message", "") or "see engine.log in the state folder"
@@ -251,14 +244,32 @@ class IndexingService:
 
     # -- starting and ending --------------------------------------------------------------------
 
+    def _begin(self, *, watch: bool = True, report: Report = report_nothing) -> ScanReport:
+        """As `_start_indexing`; where the disk has no room for new indexes, try again later.
+
+        Each pause is twice as long as the last, as an attempt may embed many notes in vain.
+        """
+        try:
+            return self._start_indexing(watch=watch, report=report)
+        except DiskFull as error:
+            servers = self._live.stores.servers  # one of them may be full
+            self._live.indexer.lacks_space = not servers
+            self._failure = f"indexing waits: {error.message}" if servers else ""
+        pause, self._pause = self._pause, min(2 * self._pause, LONGEST_PAUSE_SECONDS)
+        self._worker.run(BEGIN, lambda: self._begin_again(watch), after=pause)
+        return ScanReport()
+
+    def _begin_again(self, watch: bool) -> None:
+        if not self._follows:
+            self._begin(watch=watch)
+
     def _start_indexing(self, *, watch: bool = True, report: Report = report_nothing) -> ScanReport:
         if self._live.stores.outdated:
             self._embed_again(report)
         # Every question needs the graph, and would wait for it.
         self._worker.run("read the graph", self._live.graph_view.load)
-        if watch:
-            self._watcher = Watcher(self._live.indexer, self._settings.index)
-            self._watcher.start()
+        if watch and self._watcher is None:
+            self._watch(self._live.indexer)
         is_empty = not len(self._live.catalogue)
         try:
             with self._filling if is_empty else nullcontext():
@@ -275,13 +286,12 @@ class IndexingService:
             self._is_first_scan_done = True
             self._entity_jobs.run()
             self._on_first_scan()
+        self._failure = ""
         return result
 
     def _embed_again(self, report: Report) -> None:
-        """Fill new indexes with vectors of the new embedding model.
-
-        Meanwhile the old indexes answer by keywords and links.
-        """
+        """Fill new indexes with vectors of the new embedding model. Meanwhile the old indexes
+        answer by keywords and links."""
         logger.info("another embedding model: embedding all notes again")
         with self._reporting(report) as report_progress:
             self.rebuild(report_progress)
@@ -299,6 +309,10 @@ class IndexingService:
         finally:
             self.scanning = None
 
+    def _watch(self, indexer: Indexer) -> None:
+        self._watcher = Watcher(indexer, self._settings.index)
+        self._watcher.start()
+
     def _stop_watching(self) -> None:
         watcher, self._watcher = self._watcher, None
         if watcher is not None:
@@ -309,10 +323,8 @@ class IndexingService:
         settle()
 
     def _write_links(self) -> float | None:
-        """Write links of other notes and flush to disk, after the answer.
-
-        After a failure, the next scan does this.
-        """
+        """Write links of other notes and flush to disk, after the answer. After a failure, the
+        next scan does this."""
         return 0.0 if self._live.indexer.finish_some() else None
 
     def _replicated(self) -> Replication:
@@ -320,7 +332,7 @@ class IndexingService:
             lambda: self._live.indexer,
             self._worker,
             switch=self._switch_to_live,
-            begin=self._start_indexing,
+            begin=self._begin,
             end=self._stop_watching,
             own_status=self._own_status,
         )
@@ -335,18 +347,6 @@ class IndexingService:
         )
 
     # -- recovery -------------------------------------------------------------------------------
-
-    def _check_servers(self) -> float:
-        """Check that the servers answer and still have their data, also while no client calls."""
-        try:
-            has_lost_index = self._live.indexer.comparison.has_lost_an_index()
-        except MemvaultError as error:
-            logger.info("%s", error.message)
-            return CHECK_SECONDS
-        if has_lost_index and not self._lost_reported:
-            self._restore()
-        self._lost_reported = has_lost_index
-        return CHECK_SECONDS
 
     def _restore(self) -> None:
         """Restore a server that lost its data, possibly including the generation's name."""
@@ -370,24 +370,24 @@ class IndexingService:
         if self._watcher is not None:
             self._watcher.ask_for_scan()
 
-    # -- another generation ---------------------------------------------------------------------
-
     def _switch_to(self, fresh: Generation) -> None:
-        """Make the fresh generation live.
-
-        The watcher moves first, so that new changes reach the fresh generation; a last scan indexes
-        the changes that reached the old one.
-        """
-        watcher = self._watcher
-        if watcher is not None:
-            watcher.stop()
-            self._watcher = Watcher(fresh.indexer, self._settings.index)
-            self._watcher.start()
-        fresh.indexer.scan()
-        fresh.warm_up(self._worker)
-        settle()
-        self._before_switch(fresh)
-        self._generations.make_live(fresh)
+        """Make the fresh generation live. The watcher moves first, so that new changes reach it; a
+        last scan indexes the changes that reached the old one."""
+        watches = self._watcher is not None
+        self._stop_watching()
+        try:
+            if watches:
+                self._watch(fresh.indexer)
+            fresh.indexer.scan()
+            fresh.warm_up(self._worker)
+            settle()
+            self._before_switch(fresh)
+            self._generations.make_live(fresh)
+        finally:
+            if watches and self._live is not fresh:
+                self._stop_watching()
+                self._watch(self._live.indexer)
+                self._scan_soon()
         self._after_switch()
         fresh.indexer.scan()
 

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from indexer.indexer import Indexer
 
 INDEXED_ELSEWHERE = (
-    "Another process indexes this vault, and this one follows it. Run this where "
-    "`memvault watch` runs."
+    "Another process indexes this vault, and this one follows it. Run this where `memvault watch` "
+    "runs; if that process was killed, run it here in a minute, when this one has taken over."
 )
 FOLLOW, RENEW, TAKE_OVER = "follow the indexer", "renew the lease", "take over indexing"
 

@@ -24,6 +24,7 @@ from mcp_server.engine.client import connect_to_engine
 from mcp_server.engine.launcher import (
     EngineAddress,
     Launcher,
+    is_engine_running,
     is_lost,
     read_address,
     write_address,
@@ -262,6 +263,21 @@ def test_an_address_whose_port_now_belongs_to_another_program_is_not_believed(
     launcher = Launcher(state, quick_command(tmp_path, IDLE_SECONDS), timeout=PATIENCE_SECONDS)
     with connect_to_engine(launcher, state) as client:
         assert client.call_tool("who", {})["result"] != other.pid
+
+
+def test_a_client_goes_on_with_an_engine_of_an_earlier_memvault_that_was_installed_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    state = StateFolder(tmp_path)
+    monkeypatch.setattr("mcp_server.engine.launcher.installed_version", lambda: "99.0")
+    starting = spawn(state)  # of the earlier one, and has no address yet
+    until(lambda: is_engine_running(state))
+    launcher = Launcher(state, quick_command(tmp_path, IDLE_SECONDS), timeout=PATIENCE_SECONDS)
+    with connect_to_engine(launcher, state) as client:
+        pid = client.call_tool("who", {})["result"]
+        assert exit_code(starting) == 0 and pid != starting.pid
+        with connect_to_engine(launcher, state) as again:
+            assert again.call_tool("who", {})["result"] == pid
 
 
 def test_an_engine_that_cannot_start_is_reported_with_the_end_of_its_own_log(

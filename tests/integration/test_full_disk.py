@@ -27,11 +27,13 @@ from indexer.watch import Watcher
 from mcp_server.engine.startup import Startup
 from mcp_server.resources.state import Resources
 from mcp_server.runtime.container import Container
+from mcp_server.runtime.generations import Generation
 from mcp_server.server import build_server
 from mcp_server.tools.toolbox import Toolbox
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings, UpkeepSettings
 from memvault.model.errors import DiskFull
+from memvault.stores.open import MODEL_FILE
 from memvault.text.encoders.embedding_cache import Embedded, EmbeddingCache
 from memvault.vault.version_store import VersionStore
 from tests.integration.caller import the_person
@@ -199,6 +201,8 @@ def test_a_state_folder_on_a_full_disk_is_filled_when_there_is_room_again(
         assert "not searchable yet" in recalled.structured_content["notice"]
         with pytest.raises(DiskFull):
             container.indexing.scan()
+        causes = [f for f in examine(container.live.indexer) if f.severity == "error"]
+        assert [cause.advice.partition(";")[0] for cause in causes] == ["free some space"]
         written = [path for path in tree(vault_folder) if path.startswith("sessions/")]
         filler.unlink()
         until(
@@ -220,6 +224,66 @@ def test_a_state_folder_on_a_full_disk_is_filled_when_there_is_room_again(
         assert [f for f in examine(again.live.indexer) if f.severity == "error"] == []
     finally:
         again.close()
+
+
+def test_another_model_embeds_the_notes_when_the_full_disk_has_room_again(
+    mount: Mount, write: Callable[..., Path], vault_folder: Path, settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr("mcp_server.runtime.indexing_service.PAUSE_SECONDS", 0.3)
+    disk = mount("disk", "-t", "tmpfs", "-o", f"size={2 * STATE_BYTES}", "tmpfs")
+    state = StateFolder(disk / "state")
+    write("Camp.md", "About tents.\n")
+    first = Container(vault_folder, settings, state)
+    first.indexing.scan()
+    (first.live.folder / MODEL_FILE).write_text('["another model", 384]')
+    first.close()
+    container = Container(vault_folder, settings, state)
+    live = container.live.folder
+    try:
+        assert container.live.stores.outdated
+        filler = fill(disk)
+        container.start()
+        write("Later.md", "About stoves.\n")
+        (recalled,) = ask(container, RECALL)
+        assert "not searchable yet. Free some space" in recalled.structured_content["notice"]
+        assert container.indexing.problems()[0].startswith("Insufficient disk space")
+        until(lambda: container.indexing._pause > 1.0)  # after three attempts
+        assert {each.name for each in state.indexes.iterdir()} == {live.name, "current"}
+        filler.unlink()
+        until(lambda: not container.live.stores.outdated and not container.indexing.problems())
+        until(lambda: not container.live.indexer.comparison.differing().changed)
+        write("Latest.md", "About ropes.\n")
+        until(lambda: container.live.catalogue.by_path("Latest.md") is not None)
+        (recalled,) = ask(container, RECALL)
+        assert "not searchable yet" not in str(recalled.structured_content.get("notice"))
+    finally:
+        container.close()
+
+
+def test_after_a_rebuild_whose_indexes_found_no_room_at_last_saved_notes_are_still_indexed(
+    mount: Mount, write: Callable[..., Path], vault_folder: Path, settings: Settings
+) -> None:
+    disk = mount("disk", "-t", "tmpfs", "-o", f"size={2 * STATE_BYTES}", "tmpfs")
+    write("Camp.md", "About tents.\n")
+    container = Container(vault_folder, settings, StateFolder(disk / "state"))
+    try:
+        container.start()
+        live, move = container.live, container.indexing._before_switch
+
+        def fill_first(fresh: Generation) -> None:
+            fill(disk)
+            move(fresh)
+
+        container.indexing._before_switch = fill_first
+        with pytest.raises(DiskFull):
+            container.indexing.rebuild()
+        (disk / ".filler").unlink()
+        assert container.live is live
+        write("Later.md", "About stoves.\n")
+        until(lambda: live.catalogue.by_path("Later.md") is not None)
+    finally:
+        container.close()
 
 
 def test_a_disk_too_full_to_open_the_indexes_on_is_said(

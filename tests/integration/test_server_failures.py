@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from indexer import watch
-from mcp_server.runtime import indexing_service
+from mcp_server.runtime import server_check
 from mcp_server.runtime.container import Container
 from memvault.config.settings import Settings
 from memvault.stores.server import REST_SECONDS
@@ -36,7 +36,7 @@ def container(
     monkeypatch: pytest.MonkeyPatch,
 ) -> Container:
     monkeypatch.setattr(watch, "RETRY_SECONDS", 0.5)
-    monkeypatch.setattr(indexing_service, "CHECK_SECONDS", 0.5)
+    monkeypatch.setattr(server_check, "CHECK_SECONDS", 0.5)
     for path, text in NOTES.items():
         write(path, text)
     one = open_one(server_settings, "own")

@@ -15,7 +15,7 @@ import redis as resp
 
 from indexer import watch
 from mcp_server.engine.startup import Startup
-from mcp_server.runtime import indexing_service
+from mcp_server.runtime import server_check
 from mcp_server.runtime.container import Container
 from memvault.config.settings import Settings
 from memvault.stores.graph import neo4j as graph_store
@@ -41,7 +41,7 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watch, "RETRY_SECONDS", 0.5)
     monkeypatch.setattr(graph_store, "READ_SECONDS", 1.5)
     monkeypatch.setattr(keyvalue_store, "TIMEOUT_SECONDS", 1.5)
-    monkeypatch.setattr(indexing_service, "CHECK_SECONDS", 0.5)
+    monkeypatch.setattr(server_check, "CHECK_SECONDS", 0.5)
 
 
 @pytest.fixture
@@ -164,11 +164,33 @@ def test_a_redis_without_memory_keeps_what_it_has_and_takes_the_rest_later(
         assert recalled["nodes"][0]["title"] == "Kestrel"
         stored = quickly(caller, "store_memory", content="The [[Kestrel]] leaks.", rationale=WHY)
         assert "Redis is full" in stored["notice"]
+        assert not container.live.indexer.lacks_space  # the disk has room
+        assert "Redis is out of memory. Give it more" in container.indexing.problems()[0]
+        first, *others = container.indexing.doctor()
+        assert (first.severity, first.what) == ("error", "Redis is out of memory")
+        assert [problem.what for problem in others] == ["2 notes are not indexed yet"]
         assert "leaks" in (container.vault.root / stored["path"]).read_text()
     finally:
         client.config_set("maxmemory", "0")
     until(lambda: container.live.stores.keyvalue.count("notes") == 4)
     until(lambda: well(container))
+
+
+def test_a_changed_password_is_named_until_it_is_accepted_again(
+    container: Container, redis_server: ServerProcess, write: Callable[..., Path]
+) -> None:
+    client = resp.Redis(port=redis_server.port, password=redis.PASSWORD)
+    client.config_set("requirepass", "another")
+    client.client_kill_filter(_type="normal", skipme=True)
+    try:
+        write("Saved.md", "Saved in an editor: the [[Kestrel]] sails.\n")
+        until(container.indexing.problems)
+        assert "MEMVAULT_REDIS_PASSWORD" in container.indexing.problems()[0]
+        assert "MEMVAULT_REDIS_PASSWORD" in container.indexing.doctor()[0].advice
+    finally:
+        client.config_set("requirepass", redis.PASSWORD)
+    until(lambda: container.live.catalogue.by_path("Saved.md"))
+    until(lambda: container.indexing.doctor() == container.indexing.problems() == [])
 
 
 def test_a_graph_without_disk_keeps_what_it_has_and_takes_the_rest_later(

@@ -83,8 +83,10 @@ def test_when_the_indexer_is_killed_another_takes_over_and_indexes_what_was_save
 
 
 def test_without_an_indexer_followers_say_so(
-    open_one: Callable[..., Container], shared: Settings, write: Callable[..., Path]
-) -> None:
+    open_one: Callable[..., Container], shared: Settings, write: Callable[..., Path],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(replica, "PATIENCE_SECONDS", 0.2)
     write("Boats.md", "The [[Heron]] is varnished.\n")
     reader = open_one(shared, "reader")
     reader.start(watch=False)
@@ -92,6 +94,12 @@ def test_without_an_indexer_followers_say_so(
     build_server(startup)
     assert startup.metrics.registry.get_sample_value("memvault_indexer_present") == 0
     assert reader.status()["behind_seconds"] is None
+    why = "They asked for it."
+    stored = Caller(reader).ok("store_memory", content="The oven is lit.", rationale=why)
+    assert "saved, but not searchable" in stored["notice"]
+    open_one(shared, "indexer").start()
+    until(lambda: startup.notice() is None)
+    assert reader.live.catalogue.by_path(stored["path"]) is not None
 
 
 def test_what_one_machine_cannot_take_up_it_tries_again(

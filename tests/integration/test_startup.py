@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import sys
 import threading
 import time
@@ -640,3 +641,10 @@ def test_indexes_of_a_newer_memvault_are_put_aside_and_filled_again(
         answer = call(build_server(container), "recall_memory", query="When is the lamp lit?")
         assert answer.structured_content["nodes"][0]["path"] == "Lamp.md"
         assert container.indexing.doctor() == []
+    kept, now = state.indexes / "damaged", time.time()
+    for days in (29, 31):
+        assert (kept / "vectors").is_dir()
+        os.utime(kept, (now, now - days * 24 * 3600))
+        with opened(vault_folder, settings, state):
+            pass
+    assert not kept.exists()

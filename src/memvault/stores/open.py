@@ -56,6 +56,10 @@ class Stores:
         """Names of the servers that had no space for the last write."""
         return [server.name for server in self.servers if server.full]
 
+    def problems(self) -> list[str]:
+        """Why these servers failed, and what to do."""
+        return [server.problem for server in self.servers if server.unreachable or server.full]
+
     def close(self) -> None:
         """Close all stores, even if closing one fails. Idempotent."""
         with ExitStack() as stack:

@@ -25,6 +25,11 @@ _PASSWORDS = {
 }
 
 
+def refused(what: str, variable: str) -> StoreUnavailable:
+    """The error for a password that a server refuses; an engine reads the variable at its start."""
+    return StoreUnavailable(f"{what}. Set {variable}, then run `memvault stop`.")
+
+
 def invalid_url(role: str) -> InvalidParams:
     """The error for a server's URL that its client refuses; ``role`` is the configuration's key.
 
@@ -122,6 +127,7 @@ class Server:
         self.calls = CallRecorder()
         self.unreachable = False  # the last call had no answer
         self.full = False  # there was no space for the last write
+        self.problem = ""  # why it failed last, and what to do
         self._timeouts = timeouts
         self._network = network
         self._resting_until = 0.0
@@ -137,11 +143,9 @@ class Server:
         began = time.perf_counter()
         try:
             result = self._ask(attempt, repeatable)
-        except StoreUnavailable:
-            self.calls.failed()
-            raise
-        except DiskFull:
-            self.full = True
+        except (StoreUnavailable, DiskFull) as error:
+            self.full |= isinstance(error, DiskFull)
+            self.problem = error.message
             self.calls.failed()
             raise
         if writes:

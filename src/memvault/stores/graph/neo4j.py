@@ -30,7 +30,7 @@ from memvault.model.batched import batched
 from memvault.model.errors import DiskFull, GraphQueryError, StoreUnavailable
 from memvault.stores.graph import cypher as queries
 from memvault.stores.graph.cypher import CypherGraphStore, Row, Transaction
-from memvault.stores.server import Server, StoreNamespace, invalid_url
+from memvault.stores.server import Server, StoreNamespace, invalid_url, refused
 
 CONNECT_SECONDS = 3.0
 READ_SECONDS = 3.0
@@ -244,9 +244,9 @@ class Neo4jGraphStore(CypherGraphStore):
         try:
             yield
         except AuthError as error:
-            raise StoreUnavailable(
-                "Neo4j refuses the user or password. Set MEMVAULT_NEO4J_USER and"
-                " MEMVAULT_NEO4J_PASSWORD."
+            raise refused(
+                "Neo4j refuses the user or password",
+                "MEMVAULT_NEO4J_USER and MEMVAULT_NEO4J_PASSWORD",
             ) from error
         except TransientError:
             raise

@@ -19,7 +19,7 @@ from redis.retry import Retry
 from memvault.model.batched import batched
 from memvault.model.errors import DiskFull, StorageError, StoreUnavailable
 from memvault.stores.keyvalue import Rows
-from memvault.stores.server import Server, StoreNamespace, invalid_url
+from memvault.stores.server import Server, StoreNamespace, invalid_url, refused
 
 TIMEOUT_SECONDS = 3.0
 CONNECT_SECONDS = 2.0
@@ -325,7 +325,7 @@ def _literally(text: str) -> str:
 
 
 def _wrong_password() -> StoreUnavailable:
-    return StoreUnavailable("Redis refuses the password. Set MEMVAULT_REDIS_PASSWORD.")
+    return refused("Redis refuses the password", "MEMVAULT_REDIS_PASSWORD")
 
 
 def _translated(error: redis.ResponseError) -> StorageError:

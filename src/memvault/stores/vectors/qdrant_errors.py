@@ -12,6 +12,7 @@ from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedR
 
 from memvault.model.errors import DiskFull, StorageError, StoreUnavailable
 from memvault.stores import faults
+from memvault.stores.server import refused
 
 T = TypeVar("T")
 UNREACHABLE = (
@@ -74,7 +75,7 @@ def _error_of_code(code: grpc.StatusCode, message: str) -> Exception:
 
 
 def _key_refused() -> StoreUnavailable:
-    return StoreUnavailable("Qdrant refuses the key. Set MEMVAULT_QDRANT_API_KEY.")
+    return refused("Qdrant refuses the key", "MEMVAULT_QDRANT_API_KEY")
 
 
 def _error_of_message(message: str) -> StorageError:
