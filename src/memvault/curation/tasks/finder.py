@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -42,21 +42,33 @@ from memvault.verification.claims.claim_sources import outdated_notes
 # After that, a note without links is meant to have none.
 ORPHAN_FOR = timedelta(days=30)
 MAX_SUGGESTED = 20  # orphans with a suggested note: as many as are shown
-# Kinds that are a guess from a note's age or links. A vault that is new to memvault has many, and
-# a person who sees dozens answers none.
-GUESSED = frozenset({TaskType.STALE_FACT, TaskType.ORPHAN, TaskType.UNRESOLVED_LINKS})
+# Kinds that are a guess: from a note's age or links, of a captured session, or by a dream. A vault
+# that is new to memvault, or long in use, has many, and a person who sees dozens answers none.
+GUESSED = frozenset(
+    {
+        TaskType.STALE_FACT, TaskType.ORPHAN, TaskType.UNRESOLVED_LINKS, TaskType.PROMOTION,
+        TaskType.MISSING_LINK, TaskType.CLUSTER_SUMMARY, TaskType.OPEN_QUESTION,
+        TaskType.ANSWERED_QUESTION,
+    }
+)  # fmt: skip
 MAX_GUESSED = 5  # of each of these kinds that wait at a time
 
 
-def few_of_each(tasks: Iterable[CurationTask]) -> tuple[CurationTask, ...]:
-    """The tasks in their order, without the `GUESSED` ones after the first few of their kind."""
-    counts: Counter[TaskType] = Counter()
-    kept = []
+def few_of_each(tasks: Sequence[CurationTask]) -> tuple[CurationTask, ...]:
+    """The tasks in their order, but only the first few of each of the `GUESSED` kinds.
+
+    Of the sessions, whose paths begin with their day, the last few: the person remembers them.
+    """
+    of_kind: dict[TaskType, list[CurationTask]] = defaultdict(list)
     for task in tasks:
-        counts[task.task_type] += 1
-        if task.task_type not in GUESSED or counts[task.task_type] <= MAX_GUESSED:
-            kept.append(task)
-    return tuple(kept)
+        of_kind[task.task_type].append(task)
+    few = {
+        kind: of_this[-MAX_GUESSED:] if kind is TaskType.PROMOTION else of_this[:MAX_GUESSED]
+        for kind, of_this in of_kind.items()
+        if kind in GUESSED
+    }
+    kept = {id(task) for of_this in (of_kind | few).values() for task in of_this}
+    return tuple(task for task in tasks if id(task) in kept)
 
 
 @dataclass(frozen=True, slots=True)
