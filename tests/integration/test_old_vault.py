@@ -4,12 +4,24 @@ its notes and the months of its journal."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
+from memvault.capture.extract import extract
+from memvault.capture.session_note import CapturedSession, new_note
+from memvault.capture.transcripts import TranscriptTurn
+from memvault.model.change import TaskType
 from memvault.vault.journal import Journal
 from tests.integration.small_vault import opened
+
+DECISIONS = {  # by the age of their sessions in days
+    0: "tar the blue boat in May",
+    29: "ask the bank for another loan",
+    31: "teach the choir a song by Schubert",
+    300: "plant leeks behind the school",
+}
 
 
 def looks_at_the_journal(monkeypatch: pytest.MonkeyPatch, does: Callable[[], object]) -> int:
@@ -36,3 +48,34 @@ def test_a_scan_looks_at_the_journal_as_often_whether_a_vault_has_few_notes_or_m
         looks.append(looks_at_the_journal(monkeypatch, container.indexing.scan))
         container.close()
     assert looks[0] == looks[1]
+
+
+def test_the_decisions_of_old_sessions_are_neither_asked_about_nor_read_at_a_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    container = opened(tmp_path, {"Boat.md": "The boat has a mast.\n"})
+    try:
+        paths = []
+        for days, decision in DECISIONS.items():
+            at = container.now() - timedelta(days=days)
+            said = TranscriptTurn("person", f"We decided to {decision}.", at)
+            session = CapturedSession("codex", f"s-{days}", "/srv/yard", None)
+            note = new_note(session, list(extract([said])), [], at)
+            assert note is not None
+            path = container.vault.root / note[0]
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(note[1])
+            paths.append(note[0])
+        container.indexing.scan()
+        vault, read = container.live.indexer.vault, set[str]()
+        monkeypatch.setattr(
+            vault, "read", lambda path, of=vault.read: (read.add(path), of(path))[1]
+        )
+        container.curation.start()
+        assert container.curation.wait(60)
+        tasks = container.curation.open_tasks()
+        asked = {task.paths[0] for task in tasks if task.task_type is TaskType.PROMOTION}
+        assert asked == set(paths[:2])
+        assert read.isdisjoint(paths[2:])
+    finally:
+        container.close()

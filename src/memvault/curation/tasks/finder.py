@@ -39,8 +39,8 @@ from memvault.vault.note_folders import NoteFolders
 from memvault.vault.session_lines import is_captured
 from memvault.verification.claims.claim_sources import outdated_notes
 
-# After that, a note without links is meant to have none.
-ORPHAN_FOR = timedelta(days=30)
+# After that, a note without links is meant to have none, and what a session decided is history.
+ASKED_FOR = timedelta(days=30)
 MAX_SUGGESTED = 20  # orphans with a suggested note: as many as are shown
 # Kinds that are a guess: from a note's age or links, of a captured session, or by a dream. A vault
 # that is new to memvault, or long in use, has many, and a person who sees dozens answers none.
@@ -138,7 +138,7 @@ class TaskFinder:
             self._go_on()
             self._by_note.pop(key, None)
             if key in by_id:
-                self._by_note[key] = self._read(by_id[key])
+                self._by_note[key] = self._read(by_id[key], now)
         self._go_on()
         tasks = [task for note in self._by_note.values() for task in note.tasks]
         tasks += self._stale_tasks(memories.get, now)
@@ -170,9 +170,9 @@ class TaskFinder:
         ids = {at[path] for at in (before, self._ids_at) for path in changed if path in at}
         return ids | (set(before.values()) - memories.keys())
 
-    def _read(self, facts: NoteFacts) -> _NoteTasks:
+    def _read(self, facts: NoteFacts, now: datetime) -> _NoteTasks:
         memory = facts.memory
-        tasks = [*unreadable_parts(facts), unverified(facts), self._promotion(memory)]
+        tasks = [*unreadable_parts(facts), unverified(facts), self._promotion(memory, now)]
         stated = note_statements(memory, self._edges)
         return _NoteTasks(
             facts,
@@ -182,8 +182,9 @@ class TaskFinder:
             stated,
         )
 
-    def _promotion(self, memory: Memory) -> CurationTask | None:
-        if not is_captured(memory):
+    def _promotion(self, memory: Memory, now: datetime) -> CurationTask | None:
+        # A session is read with the checks for text from clients, which take some 20 ms.
+        if not is_captured(memory) or now - memory.created_at > ASKED_FOR:
             return None
         sources = {edge.source for edge in self._edges.touching(memory.id)} - {memory.id}
         nodes = (self._edges.node(source) for source in sources)
@@ -218,7 +219,7 @@ class TaskFinder:
 
         def is_asked_about(facts: NoteFacts) -> bool:
             # A note with unreadable properties cannot be edited, so no link is suggested for it.
-            return facts.problem is None and now - facts.saved <= ORPHAN_FOR
+            return facts.problem is None and now - facts.saved <= ASKED_FOR
 
         orphans = [
             memory
