@@ -63,16 +63,21 @@ class Comparison:
         Raises:
             VaultMissing: the vault's folder does not exist.
         """
-        on_disk, changed, outdated = set[str](), dict[str, NoteStat](), set[str]()
+        stats: list[NoteStat] = []
         for stat in self.vault.walk():
             make_way()
-            on_disk.add(stat.path)
-            record = self.catalogue.record(stat.path)
-            if record is None or not self._is_as_recorded(stat, record):
+            stats.append(stat)
+        known = {s.path: record for s in stats if (record := self.catalogue.record(s.path))}
+        rewritten = self._with_new_provenance(known.values())
+        changed, outdated = dict[str, NoteStat](), set[str]()
+        for stat in stats:
+            record = known.get(stat.path)
+            if record is None or not _is_of(stat, record) or stat.path in rewritten:
                 changed[stat.path] = stat
             elif record.format != FORMAT:
                 changed[stat.path] = stat
                 outdated.add(stat.path)
+        on_disk = {stat.path for stat in stats}
         recorded = self.catalogue.paths().union(also)
         deleted = {path for path in recorded - on_disk if not self._may_be_unreadable(path)}
         return ScanDifference(changed, outdated, deleted, len(on_disk))
@@ -82,7 +87,13 @@ class Comparison:
 
         Quick, as it opens no note.
         """
-        records = self.catalogue.records()
+        return self._with_new_provenance(self.catalogue.records())
+
+    def _with_new_provenance(self, records: Collection[NoteRecord]) -> set[str]:
+        """The paths of those notes, all at once: asking for one note looks at the journal's files.
+
+        A vault of some years has dozens of them.
+        """
         stamps = self.vault.stamps((r.memory.path, r.claimed_id or "") for r in records)
         return {
             record.memory.path
@@ -130,13 +141,15 @@ class Comparison:
 
     def _is_as_recorded(self, stat: NoteStat, record: NoteRecord) -> bool:
         """Whether the note has the same file and authors as when it was indexed."""
-        if (record.size, record.mtime_ns) != (stat.size, stat.mtime_ns):
-            return False
-        stamp = record.memory.provenance.stamp
-        return self.vault.stamp(stat.path, record.claimed_id or "") == stamp
+        return _is_of(stat, record) and not self._with_new_provenance([record])
 
     def _may_be_unreadable(self, path: str) -> bool:
         """Whether the note is in a folder that the last walk could not read."""
         unreadable = self.vault.unreadable
         above = ["", *("/".join(path.split("/")[:end]) for end in range(1, path.count("/") + 1))]
         return bool(unreadable) and any(folder in unreadable for folder in above)
+
+
+def _is_of(stat: NoteStat, record: NoteRecord) -> bool:
+    """Whether the record is of this file, at whatever format it was indexed."""
+    return (record.size, record.mtime_ns) == (stat.size, stat.mtime_ns)

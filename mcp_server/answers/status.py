@@ -265,8 +265,10 @@ class DreamPhaseShape(Shape):
 
 
 class DreamAnswer(Answer):
-    """``phases`` ended during this call; ``proposals`` are all that wait for the person."""
+    """``phases`` ended during this call; ``proposals`` are the latest of those that wait for the
+    person, whose number is ``waiting``."""
 
     running: bool
     phases: list[DreamPhaseShape]
     proposals: list[ProposalShape]
+    waiting: int

@@ -70,6 +70,7 @@ class Bridge:
         self._initialized: bytes | None = None
         self._subscribed: dict[str, bytes] = {}  # by resource: the client's subscription request
         self._not_delivered: set[Any] = set()  # ids of requests that the bridge repeated
+        self._abrupt_end = ""  # of the last engine
 
     def run(self) -> None:
         """Pass messages on until stdin ends."""
@@ -163,6 +164,9 @@ class Bridge:
             crashed = self._receive(connection)
             with self._send_lock:
                 self._connection = None
+            self._abrupt_end = self._launcher.abrupt_end() if crashed else ""
+            if self._abrupt_end:
+                _report(f"The memvault engine is gone. {self._abrupt_end}")
             was_steady = time.monotonic() - connected_at > _STEADY_SECONDS
             if self._unanswered or self._waiting or (crashed and was_steady):
                 self._connection_wanted.set()
@@ -171,12 +175,7 @@ class Bridge:
         """Report a long start on stderr, which clients keep as this server's log."""
         time.sleep(_QUIET_SECONDS)
 
-        def report(step: str) -> None:
-            sys.stderr.write(f"memvault is {step}\n")
-            sys.stderr.flush()
-
-        with suppress(OSError, ValueError):  # stderr is closed: nobody reads the report
-            self._launcher.wait_until_open(report)
+        self._launcher.wait_until_open(lambda step: _report(f"memvault is {step}"))
 
     def _resume(self, connection: ClientConnection) -> None:
         """Repeat the handshake and subscriptions to a new engine, then send what waited."""
@@ -189,7 +188,7 @@ class Bridge:
                 if self._may_repeat(request):
                     lines.append(request.line)
                 else:
-                    self._fail(id_, _unknown_outcome(request))
+                    self._fail(id_, f"{_unknown_outcome(request)} {self._abrupt_end}".rstrip())
             self._connection = connection
             for line in self._waiting:
                 tools_request = self._tools_request(json_object(line) or {})
@@ -315,6 +314,13 @@ def _send(connection: ClientConnection, line: bytes) -> bool:
     except ConnectionClosed:
         return False
     return True
+
+
+def _report(sentence: str) -> None:
+    """Write to stderr, unless that is closed and nobody reads it."""
+    with suppress(OSError, ValueError):
+        sys.stderr.write(sentence + "\n")
+        sys.stderr.flush()
 
 
 def _unknown_outcome(request: _Request) -> str:

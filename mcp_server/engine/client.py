@@ -40,8 +40,11 @@ def proof_of_person(engine_token: str) -> str:
 class EngineClient:
     """A synchronous MCP client of one running engine, for one thread."""
 
-    def __init__(self, connection: ClientConnection, address: EngineAddress) -> None:
+    def __init__(
+        self, connection: ClientConnection, address: EngineAddress, launcher: Launcher
+    ) -> None:
         self.address = address
+        self._launcher = launcher
         self._connection = connection
         self._ids = itertools.count(1)
         proof = proof_of_person(address.token)
@@ -129,7 +132,7 @@ class EngineClient:
                 raise EngineUnavailable(f"The engine answered {response.status} to {path}.")
             yield response
         except (OSError, http.client.HTTPException) as error:
-            raise EngineUnavailable(_GONE) from error
+            raise self._gone() from error
         finally:
             connection.close()
 
@@ -140,7 +143,7 @@ class EngineClient:
             try:
                 answer = json_value(self._connection.recv())
             except ConnectionClosed as error:
-                raise EngineUnavailable(_GONE) from error
+                raise self._gone() from error
             if answer.get("id") == id_ and "method" not in answer:
                 _raise_if_error(answer)
                 return dict(answer["result"])
@@ -149,7 +152,10 @@ class EngineClient:
         try:
             self._connection.send(json.dumps(message).encode())
         except ConnectionClosed as error:
-            raise EngineUnavailable(_GONE) from error
+            raise self._gone() from error
+
+    def _gone(self) -> EngineUnavailable:
+        return EngineUnavailable(f"{_GONE} {self._launcher.abrupt_end()}".rstrip())
 
 
 def _raise_if_error(answer: dict[str, Any]) -> None:
@@ -179,4 +185,4 @@ def connect_to_engine(
             raise EngineUnavailable(_GONE)
         if report is not None:
             launcher.wait_until_open(report)
-        yield EngineClient(connection, address)
+        yield EngineClient(connection, address, launcher)

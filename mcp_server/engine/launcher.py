@@ -85,6 +85,10 @@ def remove_address(state: StateFolder, address: EngineAddress) -> None:
         state.engine_address.unlink(missing_ok=True)
 
 
+ABRUPT_END = (
+    "It crashed, or the system killed it, as when memory runs out: free some memory if that is so."
+)
+_RELEASE_SECONDS = 0.5
 _HANDSHAKE_SECONDS = 10.0
 _POLL_SECONDS = 0.05
 _OPENING_POLL_SECONDS = 0.3
@@ -157,6 +161,19 @@ class Launcher:
                     reported = str(health["doing"])
                     report(reported)
                 time.sleep(_OPENING_POLL_SECONDS)
+
+    def abrupt_end(self) -> str:
+        """A sentence about an engine that ended without stopping; empty if it stopped, or one runs.
+
+        Such an engine leaves its address behind. Its lock may be released a moment after its
+        connections.
+        """
+        deadline = time.monotonic() + _RELEASE_SECONDS
+        while is_engine_running(self._state):
+            if time.monotonic() > deadline:
+                return ""
+            time.sleep(_POLL_SECONDS)
+        return "" if read_address(self._state) is None else ABRUPT_END
 
     def _connect_if_running(self) -> ClientConnection | None:
         address = read_address(self._state)
@@ -234,8 +251,10 @@ class Launcher:
                 f"The memvault engine could not start: the disk with {self._state.root} is full. "
                 "Free some space and try again."
             )
+        killed = f" {ABRUPT_END}" if code < 0 else ""  # by a signal
         return EngineUnavailable(
-            f"The memvault engine could not start (exit code {code}). It said:\n{self._log_tail()}"
+            f"The memvault engine could not start (exit code {code}).{killed} It said:\n"
+            f"{self._log_tail()}"
         )
 
     def _timed_out(self) -> EngineUnavailable:

@@ -21,6 +21,7 @@ from filelock import FileLock, Timeout
 from mcp_server.app import engine_app
 from mcp_server.engine.installed import installed_version
 from mcp_server.engine.launcher import (
+    ABRUPT_END,
     EngineAddress,
     is_lost,
     read_address,
@@ -84,6 +85,8 @@ def run_engine(
         )
     state.create()
     with _only_engine(state), bound_socket(settings, _usual_port(state)) as listener:
+        if (former := read_address(state)) is not None:
+            _log.warning("the last engine, process %d, did not stop. %s", former.pid, ABRUPT_END)
         mcp, startup = assemble()
         address = _new_address(settings, listener)
         server = _new_server(settings, state, address, mcp, startup, idle_exit=idle_exit)

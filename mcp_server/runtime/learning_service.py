@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from mcp_server.runtime.container import Container
 
 WRITE_SECONDS = 5.0
-QUESTIONS_PER_STEP = 50
+QUESTIONS_PER_STEP = 500
 MAX_UNANSWERED_A_DAY = 20  # questions that are kept
 SAME_QUESTION = 0.7  # cosine from which two questions ask nearly the same
 # Rewards for another question count not at all up to the first cosine, and fully from the second.
@@ -245,7 +245,7 @@ class LearningService:
         """Embed some questions of cases that are not embedded yet."""
         waiting = (c.question for c in self.cases() if c.question not in self._vectors)
         if questions := list(dict.fromkeys(islice(waiting, QUESTIONS_PER_STEP))):
-            vectors = self._container.embedder.embed_few(questions)
+            vectors = self._container.embedder.embed(questions)  # cached for the next start
             self._vectors.update(zip(questions, vectors, strict=True))
         if len(self._vectors) > CAPACITY:
             of_cases = {case.question for case in self.cases()}

@@ -8,6 +8,7 @@ from fastmcp.tools import tool
 from pydantic import Field
 
 from mcp_server.answers.status import DreamAnswer, DreamPhaseShape, ProposalShape
+from mcp_server.runtime.dreaming import MAX_WAITING
 from mcp_server.tools.arguments import ADDS, FULL, SessionId, WhyChanged
 from mcp_server.tools.toolbox import Tools, why_of
 from memvault.consolidation.dreams.record import DiscoveryKind, DreamPhase
@@ -34,7 +35,8 @@ class DreamTools(Tools):
         """Look for missing links, blind spots, summaries and open questions in the background.
 
         Nothing is changed: proposals wait for the person on the Curate page and in
-        get_memetic_status. `running` says that the dream goes on; call again for what it finds.
+        get_memetic_status; the latest are listed, `waiting` counts all. `running` says that the
+        dream goes on; call again for what it finds.
         """
         self._box.touch(session_id)
         dreaming = self._box.container.dreaming
@@ -50,7 +52,8 @@ class DreamTools(Tools):
                 ProposalShape.of(
                     proposal, title="" if proposal.kind is DiscoveryKind.ANSWER else proposal.title
                 )
-                for proposal in waiting
+                for proposal in waiting[-MAX_WAITING:]
             ],
+            waiting=len(waiting),
             pulse=self._box.meter.of_vault(),
         )

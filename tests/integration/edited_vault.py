@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -99,11 +99,11 @@ class _IndexedVault(Vault):
         self._moved = moved
 
     def examined(self, path: str) -> Examined:
-        stamp, inherited = self.stamp(path, ""), self._moved.inherited_id(path)
+        stamp, inherited = self.stamps([(path, "")])[0], self._moved.inherited_id(path)
         return Examined(self.read(path), Provenance(stamp=stamp), inherited)
 
-    def stamp(self, path: str, note_id: str) -> str:
-        return self._moved.inherited_id(path)
+    def stamps(self, notes: Iterable[tuple[str, str]]) -> list[str]:
+        return [self._moved.inherited_id(path) for path, _ in notes]
 
 
 def _opened(

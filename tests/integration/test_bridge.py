@@ -23,7 +23,7 @@ from fastmcp import Client
 from fastmcp.client.transports import StdioTransport
 
 from mcp_server.engine.installed import installed_version, newest_file
-from mcp_server.engine.launcher import read_address
+from mcp_server.engine.launcher import ABRUPT_END, read_address
 from memvault import __version__
 from memvault.config.paths import StateFolder
 from tests.integration.forked_engine import engine_forks, exit_code, start_logged
@@ -339,6 +339,7 @@ def test_a_write_under_way_when_the_engine_dies_is_not_done_twice(
     answer = bridge.receive()
     assert answer["id"] == 2
     assert "may or may not have been done" in answer["error"]["message"]
+    assert answer["error"]["message"].endswith(ABRUPT_END)
     assert bridge.who(3) > 0
     assert words.read_text() == "once\n"
 

@@ -13,11 +13,12 @@ import pytest
 
 from mcp_server.pages.page_actions import accept_dream_proposal, line_to_link
 from mcp_server.runtime.container import Container
-from mcp_server.runtime.dreaming import CHECK
+from mcp_server.runtime.dreaming import CHECK, MAX_WAITING
 from mcp_server.runtime.running_requests import Breaks, Interrupted, RunningRequests
 from memvault.config.paths import StateFolder
 from memvault.config.settings import DreamSettings, Settings
 from memvault.consolidation.dreams.record import (
+    Discovery,
     DiscoveryKind,
     DreamPhase,
     DreamRecord,
@@ -28,6 +29,7 @@ from memvault.consolidation.rewards import Signal, SignalKind
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.operations.draft import Draft
 from memvault.curation.tasks.dream_tasks import linked_line
+from memvault.curation.tasks.finder import MAX_GUESSED
 from memvault.model.change import Actor, ChangeKind, CurationTask, TaskType
 from memvault.model.errors import GraphQueryError, NoteConflict
 from memvault.model.graph import (
@@ -246,6 +248,30 @@ def test_trigger_dream_reports_what_it_found(container: Container) -> None:
     assert all(len(each["evidence"]) > 0 for each in answer["proposals"])
     logs = Caller(container, "full").ok("get_system_logs", log_type="dream_actions")
     assert [each["action"] for each in logs["entries"]] == ["dream_consolidation"]
+
+
+def test_however_many_proposals_wait_an_answer_lists_the_latest_and_the_person_sees_a_few(
+    container: Container,
+) -> None:
+    """A client may have it dream every night."""
+    memory = container.live.catalogue.by_path("Tar.md")
+    assert memory is not None
+    for night in range(30):
+        question = Discovery(
+            kind=DiscoveryKind.QUESTION, notes=(memory.id,), paths=(memory.path,),
+            title=f"What of tar on night {night:02}?", reason="nothing answers it",
+        )  # fmt: skip
+        at = container.now() + timedelta(seconds=night)
+        container.dreaming.record.add(PhaseReport(phase=DreamPhase.REM, at=at, found=(question,)))
+    dream(container, DreamPhase.NREM)
+    shown = [
+        task for task in container.curation.tasks() if task.task_type is TaskType.OPEN_QUESTION
+    ]
+    assert len(shown) == MAX_GUESSED
+    answer = Caller(container, "full").ok("trigger_dream", phase="nrem", duration=60)
+    assert len(answer["proposals"]) == MAX_WAITING < 30 <= answer["waiting"]
+    titles = [each["title"] for each in answer["proposals"]]
+    assert "What of tar on night 29?" in titles and "What of tar on night 00?" not in titles
 
 
 def test_a_dream_that_is_cut_off_leaves_nothing(

@@ -22,6 +22,7 @@ from websockets.sync.client import connect as websocket
 
 from mcp_server.engine.client import connect_to_engine
 from mcp_server.engine.launcher import (
+    ABRUPT_END,
     EngineAddress,
     Launcher,
     is_engine_running,
@@ -194,6 +195,27 @@ def test_shutdown_closes_the_stores_and_releases_the_engines_lock(tmp_path: Path
     assert exit_code(first) == 0, state.log.read_text()
     assert (tmp_path / "closed").read_text() == str(first.pid)
     assert read_address(state) is None
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+def test_a_call_whose_engine_is_killed_says_that_memory_may_have_run_out(tmp_path: Path) -> None:
+    state = StateFolder(tmp_path)
+    process = spawn(state)
+    until(lambda: read_address(state))
+    with connect_to_engine(Launcher(state, []), state) as client:
+        assert process.pid is not None
+        threading.Timer(0.5, os.kill, (process.pid, signal.SIGKILL)).start()
+        with pytest.raises(EngineUnavailable) as raised:
+            client.call_tool("who", {"pause": PATIENCE_SECONDS})
+    assert raised.value.message.endswith(f"try again. {ABRUPT_END}")
+    exit_code(process)
+    following = spawn(state)
+    until(lambda: address_of(state).pid == following.pid)
+    assert f"the last engine, process {process.pid}, did not stop. {ABRUPT_END}" in (
+        state.log.read_text()
+    )
+    following.terminate()
+    assert exit_code(following) == 0
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")

@@ -25,6 +25,8 @@ from memvault.config.settings import HookSettings, IndexSettings, Settings
 from memvault.consolidation.dreams.record import DreamPhase
 from memvault.consolidation.rewards import Signal, SignalKind
 from memvault.curation.changes.plan import Attribution
+from memvault.curation.tasks.finder import MAX_GUESSED
+from memvault.vault.session_lines import is_captured
 from tests.integration.small_vault import unindexed
 
 RECORDED = Path(__file__).parents[1] / "data" / "hooks"
@@ -798,3 +800,21 @@ def test_a_session_shows_at_most_the_configured_number_of_notices(
     assert [each.get("systemMessage") for each in outputs] == [matters[1], matters[2], None]
     container.settings.hooks.notices = 0
     assert ask("Notification", message="idle", session_id="s-3") == {}
+
+
+def test_of_many_captured_decisions_the_person_is_asked_about_those_of_the_last_sessions(
+    container: Container, ask: Ask, tmp_path: Path
+) -> None:
+    for number in range(MAX_GUESSED + 2):
+        said = ("user", f"We decided to paint boat {number} in colour {number}.")
+        path = transcript(tmp_path / f"{number}.jsonl", said)
+        ask("Stop", session_id=f"s{number}", transcript_path=path)
+    assert container.hooks.captures.wait(60)
+    container.curation.start()
+    assert container.curation.wait(60)
+    captured = [memory for memory in container.live.catalogue.all() if is_captured(memory)]
+    assert len(captured) == MAX_GUESSED + 2
+    shown = [each for each in container.curation.tasks() if each.task_type == "promotion"]
+    newest = sorted(memory.path for memory in captured)[-MAX_GUESSED:]
+    assert [path for task in shown for path in task.paths] == newest
+    assert len(container.curation.open_tasks()) >= MAX_GUESSED + 2

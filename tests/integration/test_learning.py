@@ -282,6 +282,29 @@ def test_a_question_like_an_earlier_one_finds_what_helped_then(
     assert container.learning.cases_like(QUESTION, 5) == []  # ERR-AUTO-07
 
 
+def test_the_questions_of_a_year_are_not_embedded_again_at_each_start(tmp_path: Path) -> None:
+    running = opened(tmp_path)
+    memory, now = next(iter(running.live.catalogue.all())), running.now()
+    questions = [f"Who counted the kelp on day {day}?" for day in range(600)]
+    running.learning.learnt.observe(
+        Signal(at=now, kind=SignalKind.OPENED, thousandths=500, memory=memory.id, question=asked)
+        for asked in questions
+    )
+    for _ in range(2):
+        running.learning._write()
+    running.close()
+    again = opened(tmp_path)
+    try:
+        before = again.embedder.reads
+        for _ in range(2):
+            again.learning._write()
+        assert again.embedder.reads.hits >= before.hits + len(questions)
+        assert again.embedder.reads.misses == before.misses
+        assert len(again.learning.cases_like(questions[7], 1_000)) > 500
+    finally:
+        again.close()
+
+
 def test_switched_off_nothing_is_recorded_or_ranked(tmp_path: Path) -> None:
     off = Settings(index=IndexSettings(ner="off"), learning=LearningSettings(enabled=False))
     running = opened(tmp_path, settings=off)

@@ -60,7 +60,7 @@ def cases(state: LearnedState, today: int, capacity: int = CAPACITY) -> list[Cas
             key=lambda case: (case.value > NEVER_EVICTED, case.recorded, case.value, case.question),
         )
         oldest = min(case.recorded for case in in_use)
-        logger.info(
+        logger.debug(  # each time that something was learnt
             "the case bank is full: %d cases up to %s are left out",
             len(candidates) - capacity,
             oldest,

@@ -157,12 +157,9 @@ class Vault(VaultPaths):
         """A note as it may be shown: here the whole note, as the person's. Raises as `read`."""
         return Examined(self.read(path), Provenance())
 
-    def stamp(self, path: str, note_id: str) -> str:
-        """A text that changes whenever the provenance or the first path of this note may have."""
-        return self.stamps([(path, note_id)])[0]
-
     def stamps(self, notes: Iterable[tuple[str, str]]) -> list[str]:
-        """The `stamp` of each of these notes, by path and id; here they have none."""
+        """A text for each of these notes, given by path and id, that changes whenever its
+        provenance or its first path may have; here they have none."""
         return [""] * len(list(notes))
 
     def read(self, path: str) -> bytes:

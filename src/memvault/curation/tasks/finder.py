@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -39,24 +39,36 @@ from memvault.vault.note_folders import NoteFolders
 from memvault.vault.session_lines import is_captured
 from memvault.verification.claims.claim_sources import outdated_notes
 
-# After that, a note without links is meant to have none.
-ORPHAN_FOR = timedelta(days=30)
+# After that, a note without links is meant to have none, and what a session decided is history.
+ASKED_FOR = timedelta(days=30)
 MAX_SUGGESTED = 20  # orphans with a suggested note: as many as are shown
-# Kinds that are a guess from a note's age or links. A vault that is new to memvault has many, and
-# a person who sees dozens answers none.
-GUESSED = frozenset({TaskType.STALE_FACT, TaskType.ORPHAN, TaskType.UNRESOLVED_LINKS})
+# Kinds that are a guess: from a note's age or links, of a captured session, or by a dream. A vault
+# that is new to memvault, or long in use, has many, and a person who sees dozens answers none.
+GUESSED = frozenset(
+    {
+        TaskType.STALE_FACT, TaskType.ORPHAN, TaskType.UNRESOLVED_LINKS, TaskType.PROMOTION,
+        TaskType.MISSING_LINK, TaskType.CLUSTER_SUMMARY, TaskType.OPEN_QUESTION,
+        TaskType.ANSWERED_QUESTION,
+    }
+)  # fmt: skip
 MAX_GUESSED = 5  # of each of these kinds that wait at a time
 
 
-def few_of_each(tasks: Iterable[CurationTask]) -> tuple[CurationTask, ...]:
-    """The tasks in their order, without the `GUESSED` ones after the first few of their kind."""
-    counts: Counter[TaskType] = Counter()
-    kept = []
+def few_of_each(tasks: Sequence[CurationTask]) -> tuple[CurationTask, ...]:
+    """The tasks in their order, but only the first few of each of the `GUESSED` kinds.
+
+    Of the sessions, whose paths begin with their day, the last few: the person remembers them.
+    """
+    of_kind: dict[TaskType, list[CurationTask]] = defaultdict(list)
     for task in tasks:
-        counts[task.task_type] += 1
-        if task.task_type not in GUESSED or counts[task.task_type] <= MAX_GUESSED:
-            kept.append(task)
-    return tuple(kept)
+        of_kind[task.task_type].append(task)
+    few = {
+        kind: of_this[-MAX_GUESSED:] if kind is TaskType.PROMOTION else of_this[:MAX_GUESSED]
+        for kind, of_this in of_kind.items()
+        if kind in GUESSED
+    }
+    kept = {id(task) for of_this in (of_kind | few).values() for task in of_this}
+    return tuple(task for task in tasks if id(task) in kept)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +138,7 @@ class TaskFinder:
             self._go_on()
             self._by_note.pop(key, None)
             if key in by_id:
-                self._by_note[key] = self._read(by_id[key])
+                self._by_note[key] = self._read(by_id[key], now)
         self._go_on()
         tasks = [task for note in self._by_note.values() for task in note.tasks]
         tasks += self._stale_tasks(memories.get, now)
@@ -158,9 +170,9 @@ class TaskFinder:
         ids = {at[path] for at in (before, self._ids_at) for path in changed if path in at}
         return ids | (set(before.values()) - memories.keys())
 
-    def _read(self, facts: NoteFacts) -> _NoteTasks:
+    def _read(self, facts: NoteFacts, now: datetime) -> _NoteTasks:
         memory = facts.memory
-        tasks = [*unreadable_parts(facts), unverified(facts), self._promotion(memory)]
+        tasks = [*unreadable_parts(facts), unverified(facts), self._promotion(memory, now)]
         stated = note_statements(memory, self._edges)
         return _NoteTasks(
             facts,
@@ -170,8 +182,9 @@ class TaskFinder:
             stated,
         )
 
-    def _promotion(self, memory: Memory) -> CurationTask | None:
-        if not is_captured(memory):
+    def _promotion(self, memory: Memory, now: datetime) -> CurationTask | None:
+        # A session is read with the checks for text from clients, which take some 20 ms.
+        if not is_captured(memory) or now - memory.created_at > ASKED_FOR:
             return None
         sources = {edge.source for edge in self._edges.touching(memory.id)} - {memory.id}
         nodes = (self._edges.node(source) for source in sources)
@@ -206,7 +219,7 @@ class TaskFinder:
 
         def is_asked_about(facts: NoteFacts) -> bool:
             # A note with unreadable properties cannot be edited, so no link is suggested for it.
-            return facts.problem is None and now - facts.saved <= ORPHAN_FOR
+            return facts.problem is None and now - facts.saved <= ASKED_FOR
 
         orphans = [
             memory
