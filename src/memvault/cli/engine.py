@@ -322,14 +322,13 @@ def status(context: typer.Context, as_json: AsJson = False) -> None:
     if as_json:
         print_json(fields)
         return
-    fields |= how_far(answer)
+    fields |= how_far(answer) | {"vault": str(places.vault)}
     if scanned := answer.get("last_scan"):
         fields["last_scan"] = f"{datetime.fromisoformat(scanned).astimezone():%Y-%m-%d %H:%M}"
     problems = fields.get("problems") or []
     if len(problems) > _MAX_PROBLEMS:
         more = f"and {len(problems) - _MAX_PROBLEMS:,} more: memvault doctor"
         fields["problems"] = [*problems[:_MAX_PROBLEMS], more]
-    fields["vault"] = str(places.vault)
     usual = {"stores": _EMBEDDED, "watching": "events"}
     fields = {key: value for key, value in fields.items() if value != usual.get(key, ...)}
     rows = [(label, _in_words(fields[key])) for key, label in _ALWAYS.items() if key in fields]

@@ -336,10 +336,8 @@ def cues_in(folded: str, on_step: Callable[[], None] = lambda: None) -> Iterator
     Args:
         on_step: is called now and then; it may raise an error to stop.
     """
-    places: dict[str, list[int]] = {}
-    for need in _NEEDS:
-        if found := _places(need, folded):
-            places[need] = found
+    occurring = (need for need in _NEEDS if need in folded)
+    places = {need: _starts(need, folded) for need in occurring}
     on_step()
     for cue in CUES:
         needed = sorted(place for need in cue.needs for place in places.get(need, ()))
@@ -354,13 +352,8 @@ def cues_in(folded: str, on_step: Callable[[], None] = lambda: None) -> Iterator
             on_step()
 
 
-def _places(need: str, text: str) -> list[int]:
-    places = []
-    place = text.find(need)
-    while place >= 0:
-        places.append(place)
-        place = text.find(need, place + 1)
-    return places
+def _starts(needed: str, text: str) -> list[int]:
+    return [match.start() for match in re.finditer(re.escape(needed), text)]
 
 
 def _windows(places: Sequence[int], length: int) -> Iterator[tuple[int, int]]:
