@@ -6,8 +6,8 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from memvault.curation.quarantine import by_note
-from memvault.model.errors import GraphQueryError, StoreUnavailable
+from memvault.curation.quarantine import QuarantinedText, by_note
+from memvault.model.errors import GraphQueryError, StorageError, StoreUnavailable
 from memvault.search.hybrid import HybridSearch
 from memvault.stores.open import without_password
 
@@ -51,7 +51,7 @@ def index_status(container: Container) -> dict[str, Any]:
         "entities_waiting": indexing.entities_waiting if indexing else None,
         "behind_seconds": round(indexing.lag_seconds, 1) if indexing else None,
         "last_scan": last_scan[0].isoformat() if last_scan else None,
-        "in_quarantine": len(by_note(container.guarded.held_texts())),
+        "in_quarantine": len(_held_notes(container)),
         "problems": _problems(container),
     }
 
@@ -76,13 +76,20 @@ def language_problem(hybrid: HybridSearch) -> str | None:
 
 def quarantine_problem(container: Container) -> str | None:
     """The number of notes in quarantine; None if there are none."""
-    notes = by_note(container.guarded.held_texts())
+    notes = _held_notes(container)
     if not notes:
         return None
     whole = sum(note.whole for note in notes)
     counts = [(whole, "whole"), (len(notes) - whole, "in part")]
     named = " and ".join(f"{count:,} {how}" for count, how in counts if count)
     return f"in quarantine: {named}, as what others wrote there looks like orders to AI models"
+
+
+def _held_notes(container: Container) -> list[QuarantinedText]:
+    """The notes in quarantine; none if the journal cannot be read, which is a problem by itself."""
+    with suppress(StorageError):
+        return by_note(container.guarded.held_texts())
+    return []
 
 
 def _none_if_unreachable(query_store: Callable[[], Result]) -> Result | None:
