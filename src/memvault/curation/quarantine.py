@@ -120,12 +120,15 @@ class Quarantine(JournalReader):
                     },
                 )
             )  # fmt: skip
+            self._refresh()
 
     def keep_only(self, path: str, keys: Collection[str]) -> None:
         """Record that the note at this path no longer has the texts with other keys.
 
         If the journal cannot be written, they stay until the note is read again.
         """
+        if path not in self._keys_at:  # most notes; without a look at the journal
+            return
         with suppress(StorageError), self._current():
             for key in self._keys_at.get(path, set()) - self._gone - set(keys):
                 self._journal.append(
