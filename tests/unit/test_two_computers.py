@@ -298,7 +298,7 @@ def test_the_person_verifies_a_note_whose_history_does_not_come(
 def test_an_imported_conversation_is_no_word_of_the_persons_where_its_history_does_not_come(
     laptop: Computer,
 ) -> None:
-    talk = "---\nid: {}\nsource: claude\nconversation: u-1\n---\n\n**Claude:** It is green.\n"
+    talk = "---\nid: {}\nlifecycle: ephemeral\nsource: claude\nconversation: u-1\n---\n\n**Claude:** It is green.\n"
     laptop.vault.create_at("a.md", talk.format("0b9c9f0e-3c56-4b0e-9d5e-6f1a8f6f3a11").encode())
     assert laptop.origins()["a.md"].origin.kind is OriginKind.IMPORT
 
@@ -319,6 +319,27 @@ def test_a_note_of_the_persons_own_may_have_a_source(laptop: Computer) -> None:
     laptop.vault.create_at("a.md", own.encode())
     laptop.vault.create_at("b.md", b"---\nsource: Ada\nrationale: kept for May\n---\nIt is red.\n")
     assert all(origin.is_person for origin in laptop.origins().values())
+
+
+def test_what_other_programs_note_of_a_source_makes_nothing_a_clients(laptop: Computer) -> None:
+    clipped = (
+        "---\nid: 0b9c9f0e-3c56-4b0e-9d5e-6f1a8f6f3a11\nsource: Kindle\nimported: 2026-01-02\n"
+        "rationale: for the talk\n---\nIt is green.\n"
+    )
+    laptop.vault.create_at("a.md", clipped.encode())
+    assert laptop.origins()["a.md"].is_person
+
+
+def test_a_note_that_a_client_stored_without_a_source_is_the_clients(
+    desktop: Computer, laptop: Computer
+) -> None:
+    draft = Draft.checked(
+        content="The key hangs in the shed.", title="Key", rationale="asked to keep this",
+        client="eve", metadata={"source": None},
+    )  # fmt: skip
+    path = remember(desktop.curator, draft).result.path
+    copy(path, desktop, laptop)
+    assert laptop.origins()[path].origin.kind is OriginKind.CLIENT
 
 
 class TwoComputers(RuleBasedStateMachine):
