@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memvault.curation.held_sections import MIN_CHARACTERS, sections
-from memvault.vault.lines import ended_lines
+from memvault.model.provenance import Origin, OriginKind, OriginSpan, Provenance, own_lines
+from memvault.vault.lines import bare_lines, ended_lines
 
 PARAGRAPH = "The mill was built by the river and grinds in spring. " * 12
 FRONTMATTER = "---\ntype: session\n---\n"
@@ -41,3 +42,19 @@ def test_no_section_begins_within_code() -> None:
 
 def test_a_short_note_is_not_divided() -> None:
     assert list(sections(f"{FRONTMATTER}{PARAGRAPH}\n\n{PARAGRAPH}\n".encode())) == []
+
+
+@given(
+    st.lists(st.sampled_from(["\r", "\n", "\r\n", "word", "| a |", "\x0c"])).map("".join), st.data()
+)
+def test_a_note_keeps_its_number_of_lines_without_those_that_are_held(
+    text: str, data: st.DataObject
+) -> None:
+    count = len(bare_lines(text))
+    first = data.draw(st.integers(1, count))
+    last = data.draw(st.integers(first, count))
+    held = OriginSpan(first, last, Origin(kind=OriginKind.CLIENT, name="eve"))
+    shown = bare_lines(own_lines(text.encode(), Provenance(spans=(held,))).decode())
+    assert len(shown) == count
+    assert not any("word" in line for line in shown[first - 1 : last])
+    assert shown[last:] == bare_lines(text)[last:]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import platform
+import shutil
 import stat
 from pathlib import Path
 
@@ -36,3 +38,23 @@ def test_a_folder_in_place_of_a_file_is_named(
     shown = capsys.readouterr().err
     assert str(state.root / name) in shown and "move it elsewhere" in shown
     assert "internal error" not in shown
+
+
+def test_a_computer_keeps_its_name_for_a_vault_when_a_network_renames_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def named(host: str, folder: Path) -> str:
+        monkeypatch.setattr(platform, "node", lambda: host)
+        return StateFolder(folder).device
+
+    home = tmp_path / "home"
+    home.mkdir()
+    first = named("laptop.local", home)
+    assert named("laptop.example.org", home) == first
+    (home / "device").write_text("damaged")
+    assert named("laptop.local", home) == first
+    copied = shutil.copytree(home, tmp_path / "copied")  # as to a new computer
+    other = named("desktop", copied)
+    assert other != first and named("desktop.local", copied) == other
+    missing = tmp_path / "missing"
+    assert named("laptop.local", missing) == named("laptop.local", missing) and not missing.exists()

@@ -5,8 +5,6 @@ keeps only the newer one."""
 
 from __future__ import annotations
 
-import shutil
-from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,113 +14,24 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
-import memvault.curation.proposals as proposals_module
-from memvault.curation.changes.curator import Curator
-from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging
 from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.remember import remember
-from memvault.curation.origins.provenance import Provenances
-from memvault.curation.proposals import ProposalKind, Proposals
-from memvault.model.change import Change, ChangeKind
-from memvault.model.provenance import OriginKind, Provenance
-from memvault.vault.files import Vault
-from memvault.vault.frontmatter.fences import claimed_id
-from memvault.vault.frontmatter.properties import memory_of
-from memvault.vault.journal import FOLDER, Journal
-from memvault.vault.parse import parse_note
-from memvault.vault.write import TEMPORARY_SUFFIX
+from memvault.model.change import ChangeKind
+from memvault.model.provenance import OriginKind
+from memvault.vault.journal import FOLDER
 from tests.integration.killed_changes import stepping
 from tests.property_examples import slow_property
-
-BY_CLIENT = Attribution("eve", "because it was asked")
-BY_PERSON = Attribution("page", "verified on the page", kind="person")
-PATHS = ("Bank.md", "Yard.md")
-FIRST = "# Bank\n\nThe card is blue.\n"
-
-
-class Killed(BaseException):
-    """Ends the work as a kill of the process would."""
-
-
-class Computer:
-    """One computer's copy of the vault, and what it knows of the journal."""
-
-    def __init__(self, folder: Path, name: str) -> None:
-        folder.mkdir(exist_ok=True)
-        self.name, self.vault = name, Vault(folder)
-        self.start()
-
-    def start(self) -> None:
-        """As the engine does at its start."""
-        self.journal = Journal(self.vault, writer=self.name)
-        self.provenances = Provenances(self.journal, self.vault)
-        self.curator = Curator(self.vault, self.journal)
-        self.recovered = self.curator.recover()
-
-    def store(self, content: str, title: str) -> str:
-        draft = Draft.checked(
-            content=content, title=title, rationale="asked to keep this", client="eve"
-        )
-        return remember(self.curator, draft).result.path
-
-    def append(self, path: str, line: str) -> Change:
-        """A client adds a line to a note."""
-
-        def stage(staging: Staging) -> None:
-            staging.write(path, staging.read(path) + f"\n{line}\n".encode())
-
-        done = self.curator.perform(stage, ChangeKind.EDITED, ("it",), (), BY_CLIENT)
-        assert done.change is not None
-        return done.change
-
-    def verify(self, path: str) -> None:
-        """The person marks a note as right."""
-
-        def stage(staging: Staging) -> None:
-            body = staging.read(path).removeprefix(b"---\n")
-            opening = b"---\nverified: true\n"
-            staging.write(path, opening + (body if body != staging.read(path) else b"---\n" + body))
-
-        ids = (claimed_id(self.vault.read(path)),)
-        self.curator.perform(
-            stage, ChangeKind.VERIFIED, ("it",), tuple(filter(None, ids)), BY_PERSON
-        )
-
-    def origins(self) -> dict[str, Provenance]:
-        """Whose words each note has."""
-        return {
-            note.path: self.provenances.of(
-                note.path, claimed_id(self.vault.read(note.path)) or "", self.vault.read(note.path)
-            ).model_copy(update={"stamp": ""})
-            for note in self.vault.walk()
-        }
-
-    def files(self) -> dict[str, Path]:
-        root = self.vault.root
-        files = (file for file in root.rglob("*") if file.is_file())
-        passing = (".lock", TEMPORARY_SUFFIX)
-        return {
-            file.relative_to(root).as_posix(): file
-            for file in files
-            if not file.name.endswith(passing)
-        }
-
-
-def copy(path: str, source: Computer, target: Computer) -> None:
-    place = target.vault.root / path
-    place.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copy2(source.vault.root / path, place)
-
-
-def sync(first: Computer, second: Computer, wanted: str = "") -> None:
-    """Copy the files whose path begins with a text; of two versions the newer one stays."""
-    for path in sorted(first.files().keys() | second.files().keys()):
-        if path.startswith(wanted):
-            has = [each.files().get(path) for each in (first, second)]
-            times = [file.stat().st_mtime_ns if file else 0 for file in has]
-            newer, older = (first, second) if times[0] >= times[1] else (second, first)
-            copy(path, newer, older)
+from tests.unit.two_computers import (
+    BY_CLIENT,
+    BY_PERSON,
+    FIRST,
+    PATHS,
+    Computer,
+    Killed,
+    copy,
+    sync,
+)
 
 
 @pytest.fixture
@@ -239,31 +148,6 @@ def test_an_interrupted_change_of_this_computer_is_recovered_at_its_start(
     assert desktop.curator.history.begun() == []
 
 
-def test_a_decision_stays_made_though_the_other_computers_clock_is_ahead(
-    desktop: Computer, laptop: Computer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = laptop.store("The key hangs in the shed.", "Key")
-    note = memory_of(parse_note(path, laptop.vault.read(path)), fallback_time=datetime.now(UTC))
-
-    def proposals(computer: Computer) -> Proposals:
-        return Proposals(computer.journal, lambda _: note, lambda _: False)
-
-    class Ahead(datetime):
-        @classmethod
-        def now(cls, tz: tzinfo | None = None) -> datetime:
-            return datetime.now(tz) + timedelta(minutes=5)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(proposals_module, "datetime", Ahead)
-        proposals(laptop).propose(ProposalKind.FORGOTTEN, note, BY_CLIENT.actor, "it is old")
-    sync(desktop, laptop)
-    (waiting,) = proposals(desktop).waiting()
-    proposals(desktop).decide(waiting.key, BY_PERSON.actor)
-    sync(desktop, laptop)
-    for computer in (desktop, laptop):
-        assert proposals(computer).waiting() == []
-
-
 def test_a_note_that_a_client_stored_is_the_clients_where_its_history_does_not_come(
     desktop: Computer, laptop: Computer
 ) -> None:
@@ -298,7 +182,7 @@ def test_the_person_verifies_a_note_whose_history_does_not_come(
 def test_an_imported_conversation_is_no_word_of_the_persons_where_its_history_does_not_come(
     laptop: Computer,
 ) -> None:
-    talk = "---\nid: {}\nsource: claude\nconversation: u-1\n---\n\n**Claude:** It is green.\n"
+    talk = "---\nid: {}\nlifecycle: ephemeral\nsource: claude\nconversation: u-1\n---\n\n**Claude:** It is green.\n"
     laptop.vault.create_at("a.md", talk.format("0b9c9f0e-3c56-4b0e-9d5e-6f1a8f6f3a11").encode())
     assert laptop.origins()["a.md"].origin.kind is OriginKind.IMPORT
 
@@ -319,6 +203,27 @@ def test_a_note_of_the_persons_own_may_have_a_source(laptop: Computer) -> None:
     laptop.vault.create_at("a.md", own.encode())
     laptop.vault.create_at("b.md", b"---\nsource: Ada\nrationale: kept for May\n---\nIt is red.\n")
     assert all(origin.is_person for origin in laptop.origins().values())
+
+
+def test_what_other_programs_note_of_a_source_makes_nothing_a_clients(laptop: Computer) -> None:
+    clipped = (
+        "---\nid: 0b9c9f0e-3c56-4b0e-9d5e-6f1a8f6f3a11\nsource: Kindle\nimported: 2026-01-02\n"
+        "rationale: for the talk\n---\nIt is green.\n"
+    )
+    laptop.vault.create_at("a.md", clipped.encode())
+    assert laptop.origins()["a.md"].is_person
+
+
+def test_a_note_that_a_client_stored_without_a_source_is_the_clients(
+    desktop: Computer, laptop: Computer
+) -> None:
+    draft = Draft.checked(
+        content="The key hangs in the shed.", title="Key", rationale="asked to keep this",
+        client="eve", metadata={"source": None},
+    )  # fmt: skip
+    path = remember(desktop.curator, draft).result.path
+    copy(path, desktop, laptop)
+    assert laptop.origins()[path].origin.kind is OriginKind.CLIENT
 
 
 class TwoComputers(RuleBasedStateMachine):

@@ -40,9 +40,21 @@ class StateFolder:
 
     @property
     def device(self) -> str:
-        """The name of this computer's copy of the vault, 8 hexadecimal digits."""
+        """The name of this computer's copy of the vault, 8 hexadecimal digits.
+
+        A file keeps it, as networks and containers rename computers. In a copy of the folder, which
+        may be on another computer, that file has another inode and does not count.
+        """
+        file = self.root / "device"
+        with suppress(OSError, ValueError):
+            kept, inode = file.read_text("ascii").split()
+            if int(inode) == file.stat().st_ino:
+                return kept
         key = f"{platform.node()}|{self.root}"
-        return hashlib.blake2b(key.encode(), digest_size=4).hexdigest()
+        name = hashlib.blake2b(key.encode(), digest_size=4).hexdigest()
+        with suppress(OSError), file.open("w", encoding="ascii") as stream:
+            stream.write(f"{name} {os.fstat(stream.fileno()).st_ino}")
+        return name
 
     @property
     def indexes(self) -> Path:

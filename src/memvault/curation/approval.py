@@ -17,6 +17,7 @@ from memvault.curation.changes.plan import Attribution, Edit, Plan
 from memvault.curation.changes.staging import is_in_trash
 from memvault.curation.operations.edit import NoteEdit
 from memvault.curation.operations.properties import spelling
+from memvault.curation.origins.stated_origin import stated_origin
 from memvault.curation.proposals import NeededApproval, ProposalKind
 from memvault.model.change import Change, ChangeKind
 from memvault.model.errors import InvalidParams
@@ -24,6 +25,7 @@ from memvault.model.memory import Lifecycle, Memory
 from memvault.search.scope import MemoryLookup
 from memvault.vault.file_names import is_agent_file
 from memvault.vault.files import Vault
+from memvault.vault.frontmatter.fences import claimed_id
 from memvault.vault.frontmatter.properties import memory_of
 from memvault.vault.parse import frontmatter_of, parse_note
 
@@ -70,13 +72,15 @@ class Approvals:
     def needed(self, plan: Plan, why: Attribution) -> NeededApproval | None:
         """The approval that a planned change needs; None if it needs none.
 
-        Raises InvalidParams: a client would write a note that AI agents obey.
+        Raises InvalidParams: a client would write a note that AI agents obey, or change whether a
+            note states that others wrote it.
         """
         if not why.by_client:
             return None
         if plan.kind is ChangeKind.UNDONE:
             return _to_undo(map(self._history.change, plan.undoes), why)
         _check_agent_files(plan)
+        _check_stated_origins(plan)
         if plan.kind not in _MOVING:
             return None
         edits = sorted(plan.edits, key=lambda edit: edit.path)
@@ -130,6 +134,20 @@ def _check_agent_files(plan: Plan) -> None:
                 f"AI agents obey {path}, so only the person writes it. Nothing was changed. Use "
                 "another note.",
                 path=path,
+            )
+
+
+def _check_stated_origins(plan: Plan) -> None:
+    """Raise InvalidParams if a plan changes whether a note states that others wrote it, which
+    counts where the note's history is missing."""
+    for edit in plan.edits:
+        versions = [each for each in (edit.before, edit.after) if each is not None]
+        if len({claimed_id(each) and stated_origin(each) is None for each in versions}) > 1:
+            raise InvalidParams(
+                f"The properties of {edit.path} say whether an AI client wrote it, so only the "
+                "person adds or removes `source`, `rationale`, `conversation` or `imported` there. "
+                "Nothing was changed.",
+                path=edit.path,
             )
 
 

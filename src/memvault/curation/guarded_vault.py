@@ -122,16 +122,16 @@ class GuardedVault(Vault):
         long note that is entirely theirs."""
         if written_by.is_person:
             return []
-        text = _foreign(data, written_by)
-        if not self._is_adversarial(path, text, written_by):
+        checked, whole = _checked(data, written_by), not written_by.is_mixed
+        if not self._is_adversarial(path, checked, written_by):
             return []
-        whole = not written_by.is_mixed
+        text = _foreign(data, written_by)  # by which the person has released notes
         parts: list[_Suspicious] = []
         if whole and not self._is_released(path, text):
             parts = self._suspicious_sections(path, data, written_by)
         if parts:
             return parts
-        return [_Suspicious(written_by, text, self._assessment(path, text, written_by), whole)]
+        return [_Suspicious(written_by, text, self._assessment(path, checked, written_by), whole)]
 
     def _suspicious_sections(
         self, path: str, data: bytes, written_by: Provenance
@@ -154,7 +154,7 @@ class GuardedVault(Vault):
                 section = unsuspicious.pop(lines)
                 found[lines] = _Suspicious(of_others, section, assessment, whole=False)
                 rest = own_lines(rest, of_others)
-            remaining = _foreign_lines(rest, written_by)
+            remaining = _checked_lines(rest, written_by)
             text = "\n".join(remaining.values())
             if not self._is_adversarial(path, text, written_by):
                 return [found[lines] for lines in sorted(found)]
@@ -267,8 +267,29 @@ def _key(path: str, text: str) -> str:
     return blake2b(f"{path}\0{text}".encode(), digest_size=8).hexdigest()
 
 
+def _checked(data: bytes, provenance: Provenance) -> str:
+    return "\n".join(_checked_lines(data, provenance).values())
+
+
 def _foreign(data: bytes, provenance: Provenance) -> str:
     return "\n".join(_foreign_lines(data, provenance).values())
+
+
+def _checked_lines(data: bytes, provenance: Provenance) -> dict[int, str]:
+    """The lines that others wrote; of a note that is entirely theirs also those without words, as
+    these begin and end comments and code."""
+    if not provenance.is_mixed:
+        text = data.decode("utf-8", "replace")
+        before = len(bare_lines(text.removesuffix(split_frontmatter(text)[1]))) - 1
+        lines = enumerate(bare_lines(text)[before:], before + 1)
+        body = (OriginSpan(n, n, provenance.origin) for n, line in lines if line.strip())
+        properties = (
+            span._replace(last=min(span.last, before))
+            for span in provenance.spans
+            if span.first <= before
+        )
+        provenance = provenance.model_copy(update={"spans": (*properties, *body)})
+    return _foreign_lines(data, provenance)
 
 
 def _foreign_lines(data: bytes, provenance: Provenance) -> dict[int, str]:

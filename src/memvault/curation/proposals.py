@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
@@ -123,7 +123,7 @@ class Proposals(JournalReader):
                 self._check_waiting(actor.name)
                 self._journal.append(
                     JournalEntry(
-                        ts=datetime.now(UTC), kind=PROPOSED, actor=actor, note_id=note_id,
+                        ts=self._moment(), kind=PROPOSED, actor=actor, note_id=note_id,
                         path=path, rationale=rationale, data=data,
                     )
                 )  # fmt: skip
@@ -173,11 +173,9 @@ class Proposals(JournalReader):
         """
         with self._current():
             proposal = self.get(key)
-            # It counts after the proposal, even if another computer, which made that, is ahead.
-            soonest = proposal.at + timedelta(microseconds=1)
             self._journal.append(
                 JournalEntry(
-                    ts=max(datetime.now(UTC), soonest), kind=DECIDED, actor=actor,
+                    ts=self._moment(), kind=DECIDED, actor=actor,
                     note_id=proposal.note_id, path=proposal.path, data={"key": key},
                 )
             )  # fmt: skip

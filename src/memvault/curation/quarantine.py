@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 
 from memvault.model.change import SYSTEM, Actor
 from memvault.model.errors import NoteNotFound, NoteQuarantined, StorageError
@@ -109,7 +109,7 @@ class Quarantine(JournalReader):
                 return
             self._journal.append(
                 JournalEntry(
-                    ts=text.at,
+                    ts=self._moment(),
                     kind=HELD,
                     actor=SYSTEM,
                     note_id=text.note_id or None,
@@ -133,7 +133,7 @@ class Quarantine(JournalReader):
             for key in self._keys_at.get(path, set()) - self._gone - set(keys):
                 self._journal.append(
                     JournalEntry(
-                        ts=datetime.now(UTC), kind=GONE, actor=SYSTEM, path=path,
+                        ts=self._moment(), kind=GONE, actor=SYSTEM, path=path,
                         note_id=self._held[key].note_id or None, data={"key": key},
                     )
                 )  # fmt: skip
@@ -164,7 +164,7 @@ class Quarantine(JournalReader):
                 raise NoteNotFound(f"Nothing is in quarantine under {key!r}", key=key)
             self._journal.append(
                 JournalEntry(
-                    ts=datetime.now(UTC), kind=RELEASED, actor=actor, path=text.path,
+                    ts=self._moment(), kind=RELEASED, actor=actor, path=text.path,
                     note_id=text.note_id or None, data={"key": key, "back": back},
                 )
             )  # fmt: skip

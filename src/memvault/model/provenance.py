@@ -235,6 +235,8 @@ def own_lines(data: bytes, provenance: Provenance) -> bytes:
                 continue
             is_row = number > 1 and _ROW.match(parts[index]) and _ROW.match(parts[index - 2])
             parts[index] = own_parts.get(number, "|" if is_row else "").encode()
+            if not parts[index] and parts[index - 1 : index + 2 : 2] == [b"\r", b"\n"]:
+                parts[index] = b" "  # else both line endings would be one
     return b"".join(parts)
 
 

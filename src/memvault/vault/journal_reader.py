@@ -6,8 +6,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
-from itertools import pairwise
+from datetime import UTC, datetime, timedelta
 
 from memvault.vault.journal import Journal, JournalEntry
 
@@ -28,6 +27,7 @@ class JournalReader(ABC):
         # Ids of the entries that were taken, and the latest time of one; only if order matters.
         self._taken: set[str] | None = set() if self._restart() else None
         self._taken_until = datetime.min.replace(tzinfo=UTC)
+        self._is_late = False  # whether an entry was taken after a later one
 
     @contextmanager
     def _current(self) -> Iterator[None]:
@@ -52,15 +52,20 @@ class JournalReader(ABC):
         While a sync tool has brought a file of the journal by half, what is known stays known.
         """
         new = [entry for entry in entries if entry.id not in taken]
-        times = [self._taken_until, *(entry.ts for entry in new)]
-        if any(later < earlier for earlier, later in pairwise(times)):
+        self._is_late |= any(entry.ts < self._taken_until for entry in new)
+        if entries and self._is_late:
             everything = self._journal.entries_for(self._follower)
             if taken.issubset(entry.id for entry in everything):
                 self._restart()
-                new = everything
+                self._is_late, new = False, everything
         taken.update(entry.id for entry in new)
-        self._taken_until = max(times)
+        self._taken_until = max([self._taken_until, *(entry.ts for entry in new)])
         return new
+
+    def _moment(self) -> datetime:
+        """The time of an entry that follows from what is known: later than all entries taken, also
+        if the clock was set back or that of another computer is ahead."""
+        return max(datetime.now(UTC), self._taken_until + timedelta(microseconds=1))
 
     def _restart(self) -> bool:
         """Know nothing, as before the first entry; all entries follow.

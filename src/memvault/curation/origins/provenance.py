@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 from memvault.curation.origins.note_provenance import note_provenance
@@ -165,7 +164,7 @@ class Provenances(JournalReader):
     def _record(self, path: str, data: dict[str, Any]) -> None:
         """Record how a note of the person's is recognised: a later edit may leave no sign of it."""
         entry = JournalEntry(
-            ts=datetime.now(UTC), kind=_RECOGNISED, actor=SYSTEM, path=path, data=data
+            ts=self._moment(), kind=_RECOGNISED, actor=SYSTEM, path=path, data=data
         )
         try:
             self._journal.append(entry)

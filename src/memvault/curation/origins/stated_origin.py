@@ -14,21 +14,24 @@ from memvault.model.provenance import Origin, OriginKind
 from memvault.vault.frontmatter.fences import split_frontmatter
 
 _ID = "id:"  # the property that no client can write into a note that is there
-_PROPERTY = re.compile(rb"(?<![^\r\n])(source|rationale|conversation|imported):[ \t]*([^\r\n]+)")
+_PROPERTY = re.compile(
+    rb"(?<![^\r\n])(lifecycle|source|rationale|conversation|imported):[ \t]*([^\r\n]*)"
+)
 
 
 def stated_origin(data: bytes) -> Origin | None:
     """The origin that the frontmatter of a note with an id states; None if it states none.
 
-    The notes that clients store have a source and a rationale, imported ones a source and the
-    provider's own id.
+    The notes that memvault stores have a lifecycle and a source, which clients may leave empty;
+    those of clients have a rationale, too, and imported ones the provider's own id.
     """
     stated = dict(_PROPERTY.findall(split_frontmatter(data)[0]))
-    name = stated.pop(b"source", b"").decode("utf-8", "replace").strip(" \t\"'")
-    if not name or not stated:
+    is_stored = stated.pop(b"lifecycle", None) is not None
+    source = stated.pop(b"source", None)
+    if source is None or not is_stored or not stated:
         return None
     kind = OriginKind.CLIENT if b"rationale" in stated else OriginKind.IMPORT
-    return Origin(kind=kind, name=name)
+    return Origin(kind=kind, name=source.decode("utf-8", "replace").strip(" \t\"'"))
 
 
 def is_recorded(sentences: Iterable[SentenceUnit], records: Iterable[SentenceOrigins]) -> bool:

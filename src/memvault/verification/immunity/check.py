@@ -134,8 +134,9 @@ class Immunity:
         if known is None:
             assessment = self.check(text, title, {"folder": folder})
             known = assessment.adversarial
-            if self._verdicts and TOO_SLOW not in assessment.kinds:
-                self._verdicts.put(key, adversarial=known)
+            if self._verdicts:  # a quicker computer, or a later start, may have the time
+                lasting = TOO_SLOW not in assessment.kinds
+                self._verdicts.put(key, adversarial=known, lasting=lasting)
         return known
 
     def check(

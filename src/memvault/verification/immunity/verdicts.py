@@ -41,8 +41,11 @@ class Verdicts:
             self._remember(key, adversarial=known)
         return known
 
-    def put(self, key: str, *, adversarial: bool) -> None:
+    def put(self, key: str, *, adversarial: bool, lasting: bool = True) -> None:
+        """Remember a verdict; one that is not ``lasting`` until the engine ends."""
         self._remember(key, adversarial=adversarial)
+        if not lasting:
+            return
         with suppress(StorageError):  # without it, the text is checked again after a restart
             self._store.put(_VERDICTS, key, _VALUES[adversarial], ttl_seconds=KEPT_SECONDS)
 
