@@ -68,6 +68,7 @@ def test_what_is_gone_or_released_stays_so_though_the_other_computers_clock_is_a
         there.release("joke", BY_PERSON.actor)
         there.release("joke", BY_PERSON.actor, back=True)
     sync(desktop, laptop)
+    assert len(here.held_texts()) == 2
     for _ in range(3):  # as each time that the note is read
         here.keep_only("a.md", ["joke"])
     here.release("joke", BY_PERSON.actor)
