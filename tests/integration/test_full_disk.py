@@ -33,7 +33,8 @@ from mcp_server.tools.toolbox import Toolbox
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings, UpkeepSettings
 from memvault.consolidation.rewards import Signal, SignalKind
-from memvault.model.errors import DiskFull
+from memvault.model.errors import DiskFull, StoreUnavailable
+from memvault.stores import faults
 from memvault.stores.open import MODEL_FILE
 from memvault.text.encoders.embedding_cache import Embedded, EmbeddingCache
 from memvault.vault.version_store import VersionStore
@@ -283,6 +284,26 @@ def test_after_a_rebuild_whose_indexes_found_no_room_at_last_saved_notes_are_sti
         assert container.live is live
         write("Later.md", "About stoves.\n")
         until(lambda: live.catalogue.by_path("Later.md") is not None)
+    finally:
+        container.close()
+
+
+def test_a_rebuild_that_fails_as_the_engine_stops_leaves_nothing_watching(
+    write: Callable[..., Path], vault_folder: Path, settings: Settings, tmp_path: Path
+) -> None:
+    write("Camp.md", "About tents.\n")
+    container = Container(vault_folder, settings, StateFolder(tmp_path / "state"))
+    try:
+        container.start()
+
+        def stop_first(_: Generation) -> None:
+            container.indexing.stop(1.0)
+            raise faults.store_closed()
+
+        container.indexing._before_switch = stop_first
+        with pytest.raises(StoreUnavailable):
+            container.indexing.rebuild()
+        assert container.indexing.watching() == "no"
     finally:
         container.close()
 
