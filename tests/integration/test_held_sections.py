@@ -120,3 +120,14 @@ def test_a_client_is_told_that_a_part_of_what_it_stored_is_in_quarantine(
                                   content=f"{TALK}\n\n{TALK}\n\n{ORDER}\n\n{TALK}")  # fmt: skip
     assert "A part of the note is in quarantine" in stored["notice"]
     assert "evil.example" not in Caller(container).ok("get_memory", path=stored["path"])["content"]
+
+
+def test_a_note_whose_id_is_among_the_lines_in_quarantine_is_indexed_once(tmp_path: Path) -> None:
+    with opened(tmp_path) as running:
+        path = Caller(running).ok("store_memory", content=ORDER, rationale=WHY)["path"]
+        note = running.vault.root / path
+        note.write_text(note.read_text() + "\nThe kelp is counted in May.\n")  # by the person
+        running.indexing.scan()
+        assert running.live.catalogue.by_path(path) is not None
+        assert not running.live.indexer.comparison.differing().changed
+        assert running.indexing.doctor() == []
