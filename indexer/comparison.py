@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from indexer.catalogue import FORMAT, Catalogue, NoteRecord
+from memvault.model.errors import MemvaultError, NoteQuarantined
 from memvault.model.priority import make_way
 from memvault.stores.open import Stores
 from memvault.vault.files import Vault
@@ -102,11 +103,14 @@ class Comparison:
         }
 
     def is_current(self, path: str) -> bool:
-        """Whether the note's record agrees with the disk, also if neither exists."""
+        """Whether the note's record agrees with the disk, also if neither exists. A note in
+        quarantine as a whole has none."""
         stat = self.vault.stat(path) if self.vault.is_note(path) else None
         record = self.catalogue.record(path)
-        if stat is None or record is None:
-            return stat is None and record is None
+        if record is None:
+            return stat is None or self._is_quarantined(path)
+        if stat is None:
+            return False
         return record.format == FORMAT and self._is_as_recorded(stat, record)
 
     def has_lost_an_index(self) -> bool:
@@ -142,6 +146,15 @@ class Comparison:
     def _is_as_recorded(self, stat: NoteStat, record: NoteRecord) -> bool:
         """Whether the note has the same file and authors as when it was indexed."""
         return _is_of(stat, record) and not self._with_new_provenance([record])
+
+    def _is_quarantined(self, path: str) -> bool:
+        try:
+            self.vault.examined(path)
+        except NoteQuarantined:
+            return True
+        except (OSError, MemvaultError):
+            return False
+        return False
 
     def _may_be_unreadable(self, path: str) -> bool:
         """Whether the note is in a folder that the last walk could not read."""

@@ -214,7 +214,9 @@ class Replica:
             if indexer is not self._following:
                 indexer.follow(None)
             elif last != self._last_followed:
-                indexer.follow(changes.between(self._last_followed, last))
+                indexed = changes.between(self._last_followed, last)
+                indexer.follow(indexed)
+                indexer.awaited.difference_update(indexed or ())
             self._following, self._last_followed = indexer, last
             self.indexing = published_status(indexer.stores.keyvalue)
 

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import mcp_types as mt
@@ -24,7 +25,7 @@ from mcp_server.middleware import CallTool, ReadResource, ResourceRead, ToolCall
 from mcp_server.middleware.errors import error_result, protocol_error
 from mcp_server.runtime.activity_tracker import ActivityTracker
 from mcp_server.runtime.index_status import MULTILINGUAL, language_problem, quarantine_problem
-from memvault.model.errors import EngineUnavailable, MemvaultError, StoreUnavailable
+from memvault.model.errors import EngineUnavailable, MemvaultError, StorageError, StoreUnavailable
 from memvault.text.encoders.model_files import EXPORTING
 from memvault.vault.files import vault_missing
 
@@ -338,8 +339,11 @@ class Startup:
 
 def _awaits_others(indexer: Indexer) -> bool:
     """Whether the process that indexes has yet to index a note that was written here."""
-    indexed = filter(indexer.comparison.is_current, list(indexer.awaited))
-    indexer.awaited.difference_update(list(indexed))
+    with suppress(StorageError):  # no answer fails because the journal cannot be read for a moment
+        for path in list(indexer.awaited):
+            if not indexer.comparison.is_current(path):
+                break  # one is enough: without a process that indexes, there may be thousands
+            indexer.awaited.discard(path)
     return bool(indexer.awaited)
 
 

@@ -159,15 +159,15 @@ class CurationTasks:
         """The open tasks; waits so many seconds for the first search."""
         if patience and self._tasks is None:
             self.wait(patience)
-        found, cached = self._tasks or (), self._open_cache
+        found, cached, by_id = self._tasks or (), self._open_cache, self._live().catalogue.by_id
         try:
             dismissed = self.dismissed.by_key()
             if cached is None or cached.found is not found or cached.dismissed is not dismissed:
-                tasks = self.dismissed.open_among(found, self._live().catalogue.by_id)
-                cached = _OpenTasks(found, dismissed, tasks, few_of_each(tasks))
+                tasks = self.dismissed.open_among(found, by_id)
+                cached = _OpenTasks(found, dismissed, tasks, few_of_each(tasks, by_id))
                 self._open_cache = cached
         except StorageError:  # no answer fails because the journal cannot be read for a moment
-            return cached or _OpenTasks(found, None, found, few_of_each(found))
+            return cached or _OpenTasks(found, None, found, few_of_each(found, by_id))
         return cached
 
     def waiting_dream_keys(self) -> set[str]:

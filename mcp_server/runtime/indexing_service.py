@@ -32,6 +32,7 @@ PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 5.0, 600.0  # before indexing on a full d
 FOLLOW_SECONDS = 0.2  # between two reports of a scan that is followed
 PATIENCE_SECONDS = 2.0  # wait for a running change, whose missing notes are no error
 START_AGAIN = "correct that, then run `memvault stop`; the next command starts indexing again"
+TRIES_AGAIN = "memvault tries again by itself, within ten minutes"
 
 
 class IndexingService:
@@ -72,7 +73,7 @@ class IndexingService:
         self._filling = threading.Lock()  # held while the first scan fills empty indexes
         self.scanning: Progress | None = None
         self._pause = PAUSE_SECONDS
-        self._failure = ""  # why the first scan stopped; empty if it did not
+        self._failure: Problem | None = None  # why the first scan stopped or waits
         self._winding_down = threading.Event()
 
     @property
@@ -84,10 +85,8 @@ class IndexingService:
         return self._replication is not None and self._replication.follows
 
     def start(self, *, watch: bool = True, report: Report = report_nothing) -> ScanReport:
-        """Watch the vault and index earlier changes; returns after that scan.
-
-        If another process indexes into the same stores, follow it instead.
-        """
+        """Watch the vault and index earlier changes; returns after that scan. If another process
+        indexes into the same stores, follow it instead."""
         if self._live.stores.servers:
             ServerCheck(lambda: self._live.indexer, self._restore).start(self._worker)
         if self._replication is None or self._replication.start(may_lead=watch):
@@ -96,7 +95,7 @@ class IndexingService:
             except Exception as error:
                 if not self._winding_down.is_set():
                     reason = getattr(error, "message", "") or "see engine.log in the state folder"
-                    self._failure = f"indexing stopped: {reason}"
+                    self._failure = Problem("error", f"indexing stopped: {reason}", START_AGAIN)
                 raise
         self._has_caught_up = True
         self._warm_up()
@@ -183,14 +182,15 @@ class IndexingService:
                 self.rebuild()
                 problems = examine(self._live.indexer)
         if self._failure:
-            problems.insert(0, Problem("error", self._failure, START_AGAIN))
+            problems.insert(0, self._failure)
         return problems
 
     def problems(self) -> list[str]:
         """Problems that keep notes from being indexed or changed, one line each."""
         if self.scanning is not None:
             return [f"{path}: {why}" for path, why in self._live.indexer.problems.items()]
-        return [*([self._failure] if self._failure else []), *known_problems(self._live.indexer)]
+        failure = [self._failure.what] if self._failure else []
+        return failure + known_problems(self._live.indexer)
 
     def _is_indexing(self) -> bool:
         if self._follows:
@@ -245,16 +245,15 @@ class IndexingService:
     # -- starting and ending --------------------------------------------------------------------
 
     def _begin(self, *, watch: bool = True, report: Report = report_nothing) -> ScanReport:
-        """As `_start_indexing`; where the disk has no room for new indexes, try again later.
-
-        Each pause is twice as long as the last, as an attempt may embed many notes in vain.
-        """
+        """As `_start_indexing`; where the disk has no room for new indexes, try again later. Each
+        pause is twice as long as the last, as an attempt may embed many notes in vain."""
         try:
             return self._start_indexing(watch=watch, report=report)
         except DiskFull as error:
             servers = self._live.stores.servers  # one of them may be full
             self._live.indexer.lacks_space = not servers
-            self._failure = f"indexing waits: {error.message}" if servers else ""
+            why = f"indexing waits: {error.message.rstrip('.')}"
+            self._failure = Problem("error", why, TRIES_AGAIN) if servers else None
         pause, self._pause = self._pause, min(2 * self._pause, LONGEST_PAUSE_SECONDS)
         self._worker.run(BEGIN, lambda: self._begin_again(watch), after=pause)
         return ScanReport()
@@ -286,7 +285,7 @@ class IndexingService:
             self._is_first_scan_done = True
             self._entity_jobs.run()
             self._on_first_scan()
-        self._failure = ""
+        self._failure = None
         return result
 
     def _embed_again(self, report: Report) -> None:
@@ -386,8 +385,9 @@ class IndexingService:
         finally:
             if watches and self._live is not fresh:
                 self._stop_watching()
-                self._watch(self._live.indexer)
-                self._scan_soon()
+                if not (self._follows or self._winding_down.is_set()):
+                    self._watch(self._live.indexer)
+                    self._scan_soon()
         self._after_switch()
         fresh.indexer.scan()
 

@@ -24,8 +24,9 @@ from memvault.consolidation.modulation import (
 )
 from memvault.consolidation.rewards import FULL, LearnedState, Signal, SignalKind
 from memvault.consolidation.signals import UseObserver, author_of, stored_question
+from memvault.model.batched import batched
 from memvault.model.change import Change
-from memvault.model.errors import MemvaultError
+from memvault.model.errors import DiskFull, MemvaultError
 from memvault.model.memory import Memory, Stage
 from memvault.model.note import Vector
 from memvault.model.search import Hit, Scope, SearchResult, Tuning
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from mcp_server.runtime.container import Container
 
 WRITE_SECONDS = 5.0
-QUESTIONS_PER_STEP = 500
+QUESTIONS_PER_STEP, QUESTIONS_AT_ONCE = 500, 50
 MAX_UNANSWERED_A_DAY = 20  # questions that are kept
 SAME_QUESTION = 0.7  # cosine from which two questions ask nearly the same
 # Rewards for another question count not at all up to the first cosine, and fully from the second.
@@ -245,11 +246,19 @@ class LearningService:
         """Embed some questions of cases that are not embedded yet."""
         waiting = (c.question for c in self.cases() if c.question not in self._vectors)
         if questions := list(dict.fromkeys(islice(waiting, QUESTIONS_PER_STEP))):
-            vectors = self._container.embedder.embed(questions)  # cached for the next start
-            self._vectors.update(zip(questions, vectors, strict=True))
+            self._vectors.update(zip(questions, self._vectors_of(questions), strict=True))
         if len(self._vectors) > CAPACITY:
             of_cases = {case.question for case in self.cases()}
             self._vectors = {q: v for q, v in self._vectors.items() if q in of_cases}
+
+    def _vectors_of(self, questions: Sequence[str]) -> Iterable[Vector]:
+        """The vectors of these questions, cached for the next start unless the disk is full."""
+        embedder = self._container.embedder
+        try:
+            return embedder.embed(questions)
+        except DiskFull:
+            few = batched(questions, QUESTIONS_AT_ONCE)
+            return [vector for each in few for vector in embedder.embed_few(each)]
 
     def tuning(self) -> Tuning:
         """The current tuning of search by modulation."""

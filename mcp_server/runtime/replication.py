@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
 
@@ -14,11 +15,12 @@ from indexer.replica import (
     publish_status,
 )
 from mcp_server.runtime.worker import Worker
-from memvault.model.errors import StoreUnavailable
+from memvault.model.errors import DiskFull, StoreUnavailable
 
 if TYPE_CHECKING:
     from indexer.indexer import Indexer
 
+logger = logging.getLogger(__name__)
 INDEXED_ELSEWHERE = (
     "Another process indexes this vault, and this one follows it. Run this where `memvault watch` "
     "runs; if that process was killed, run it here in a minute, when this one has taken over."
@@ -71,17 +73,23 @@ class Replication:
     def start(self, *, may_lead: bool) -> bool:
         """Index or follow; returns whether this process indexes.
 
-        A follower that may lead takes over when the leader has ended.
+        A follower that may lead takes over when the leader has ended; so does a process that finds
+        the store full, as soon as that accepts writes.
         """
         self._may_lead = may_lead
         leads = may_lead and self._lease.acquire()
         if may_lead:
             self._worker.run(RENEW, self._lease.renew, after=RENEW_SECONDS)
         if leads:
-            self._announce()
-        else:
-            self._follow()
-        return leads
+            try:
+                self._announce()
+            except DiskFull as error:
+                logger.error("%s Indexing starts after that.", error.message)
+                self._worker.run(TAKE_OVER, self._take_over, after=RENEW_SECONDS)
+            else:
+                return True
+        self._follow()
+        return False
 
     def stop(self) -> None:
         """Stop following and release the lease; call this when the worker has stopped."""

@@ -32,7 +32,9 @@ from mcp_server.server import build_server
 from mcp_server.tools.toolbox import Toolbox
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings, UpkeepSettings
-from memvault.model.errors import DiskFull
+from memvault.consolidation.rewards import Signal, SignalKind
+from memvault.model.errors import DiskFull, StoreUnavailable
+from memvault.stores import faults
 from memvault.stores.open import MODEL_FILE
 from memvault.text.encoders.embedding_cache import Embedded, EmbeddingCache
 from memvault.vault.version_store import VersionStore
@@ -282,6 +284,54 @@ def test_after_a_rebuild_whose_indexes_found_no_room_at_last_saved_notes_are_sti
         assert container.live is live
         write("Later.md", "About stoves.\n")
         until(lambda: live.catalogue.by_path("Later.md") is not None)
+    finally:
+        container.close()
+
+
+def test_a_rebuild_that_fails_as_the_engine_stops_leaves_nothing_watching(
+    write: Callable[..., Path], vault_folder: Path, settings: Settings, tmp_path: Path
+) -> None:
+    write("Camp.md", "About tents.\n")
+    container = Container(vault_folder, settings, StateFolder(tmp_path / "state"))
+    try:
+        container.start()
+
+        def stop_first(_: Generation) -> None:
+            container.indexing.stop(1.0)
+            raise faults.store_closed()
+
+        container.indexing._before_switch = stop_first
+        with pytest.raises(StoreUnavailable):
+            container.indexing.rebuild()
+        assert container.indexing.watching() == "no"
+    finally:
+        container.close()
+
+
+def test_while_the_indexes_disk_is_full_what_was_learnt_counts_and_is_not_computed_again(
+    mount: Mount, write: Callable[..., Path], vault_folder: Path, settings: Settings
+) -> None:
+    disk = mount("disk", "-t", "tmpfs", "-o", f"size={STATE_BYTES}", "tmpfs")
+    write("Camp.md", "About tents.\n")
+    container = Container(vault_folder, settings, StateFolder(disk / "state"))
+    try:
+        container.start()
+        memory = container.live.catalogue.by_path("Camp.md")
+        assert memory is not None
+        asked = [f"Who pitched the tent of day {day}?" for day in range(120)]
+        container.learning.learnt.observe(
+            Signal(
+                at=container.now(), kind=SignalKind.OPENED, thousandths=500, memory=memory.id,
+                question=question,
+            )
+            for question in asked
+        )  # fmt: skip
+        fill(disk)
+        container.learning._write()
+        assert len(container.learning.cases_like(asked[7], 1_000)) > 100
+        reads = container.embedder.reads
+        container.learning._write()
+        assert container.embedder.reads == reads
     finally:
         container.close()
 

@@ -131,3 +131,14 @@ def test_what_is_in_a_comment_of_several_lines_counts_as_hidden(
                        content=f"The weir is old.\n\n{comment.format(mild)}")  # fmt: skip
     assert [each.path for each in container.guarded.held_texts()].count(stored["path"]) == 1
     assert "quarantine" in caller.error("get_memory", path=stored["path"])["message"]
+
+
+def test_a_note_whose_id_is_among_the_lines_in_quarantine_is_indexed_once(tmp_path: Path) -> None:
+    with opened(tmp_path) as running:
+        path = Caller(running).ok("store_memory", content=ORDER, rationale=WHY)["path"]
+        note = running.vault.root / path
+        note.write_text(note.read_text() + "\nThe kelp is counted in May.\n")  # by the person
+        running.indexing.scan()
+        assert running.live.catalogue.by_path(path) is not None
+        assert not running.live.indexer.comparison.differing().changed
+        assert running.indexing.doctor() == []

@@ -14,12 +14,15 @@ import pytest
 import redis as resp
 
 from indexer import watch
+from indexer.progress import Report, ScanReport
 from mcp_server.engine.startup import Startup
 from mcp_server.runtime import server_check
 from mcp_server.runtime.container import Container
+from mcp_server.runtime.indexing_service import TRIES_AGAIN
 from memvault.config.settings import Settings
 from memvault.stores.graph import neo4j as graph_store
 from memvault.stores.keyvalue import redis as keyvalue_store
+from memvault.stores.open import MODEL_FILE
 from tests.integration.caller import Caller
 from tests.integration.server_stores import local_qdrant, open_one, server_settings
 from tests.servers import redis
@@ -174,6 +177,57 @@ def test_a_redis_without_memory_keeps_what_it_has_and_takes_the_rest_later(
         client.config_set("maxmemory", "0")
     until(lambda: container.live.stores.keyvalue.count("notes") == 4)
     until(lambda: well(container))
+
+
+def test_new_indexes_that_a_full_redis_does_not_take_are_filled_by_itself_when_it_does(
+    boats: None, open_one: Callable[..., Container], server_settings: Settings,
+    redis_server: ServerProcess, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr("mcp_server.runtime.indexing_service.PAUSE_SECONDS", 0.3)
+    first = open_one(server_settings, "own")
+    first.start()
+    (first.live.folder / MODEL_FILE).write_text('["another model", 384]')
+    first.close()
+    container = open_one(server_settings, "own")
+    client = resp.Redis(port=redis_server.port, password=redis.PASSWORD)
+    client.config_set("maxmemory-policy", "noeviction")
+    rebuild = container.indexing.rebuild
+
+    def fill_first(report: Report) -> ScanReport:
+        client.config_set("maxmemory", "1")
+        return rebuild(report)
+
+    try:
+        with monkeypatch.context() as patch:
+            patch.setattr(container.indexing, "rebuild", fill_first)
+            container.start()
+        waits = container.indexing.doctor()[0]
+        assert waits.what.startswith("indexing waits: Redis is out of memory")
+        assert waits.advice == TRIES_AGAIN
+    finally:
+        client.config_set("maxmemory", "0")
+    until(lambda: not container.live.stores.outdated and well(container))
+    assert container.indexing.problems() == []
+
+
+def test_an_engine_that_starts_while_redis_is_full_indexes_when_it_is_not(
+    boats: None, open_one: Callable[..., Container], server_settings: Settings,
+    redis_server: ServerProcess, write: Callable[..., Path], monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr("mcp_server.runtime.replication.RENEW_SECONDS", 0.2)
+    monkeypatch.setattr("mcp_server.runtime.worker.RETRY_SECONDS", 0.2)
+    container = open_one(server_settings, "own")
+    client = resp.Redis(port=redis_server.port, password=redis.PASSWORD)
+    client.config_set("maxmemory-policy", "noeviction")
+    client.config_set("maxmemory", "1")
+    try:
+        container.start()
+        assert "Redis is out of memory" in container.indexing.problems()[0]
+    finally:
+        client.config_set("maxmemory", "0")
+    until(lambda: well(container) and container.live.catalogue.by_path("Kestrel.md"))
+    write("Saved.md", "Saved in an editor: the [[Kestrel]] sails.\n")
+    until(lambda: container.live.catalogue.by_path("Saved.md"))
 
 
 def test_a_changed_password_is_named_until_it_is_accepted_again(

@@ -115,6 +115,9 @@ class GuardedVault(Vault):
                     self._hidden[path] = (stat.size, stat.mtime_ns, _key(path, each.text))
                 raise quarantined_note(path, each.assessment.kinds)
             shown = own_lines(shown, each.lines)
+        if claimed_id(shown) != note_id:  # as it is indexed, or each scan would index it again
+            stamp = self.stamps([(path, claimed_id(shown) or inherited)])[0]
+            provenance = provenance.model_copy(update={"stamp": stamp})
         return Examined(shown, provenance, inherited)
 
     def _suspicious(self, path: str, data: bytes, written_by: Provenance) -> list[_Suspicious]:

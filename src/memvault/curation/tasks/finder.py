@@ -54,19 +54,21 @@ GUESSED = frozenset(
 MAX_GUESSED = 5  # of each of these kinds that wait at a time
 
 
-def few_of_each(tasks: Sequence[CurationTask]) -> tuple[CurationTask, ...]:
+def few_of_each(tasks: Sequence[CurationTask], memory_of: MemoryOf) -> tuple[CurationTask, ...]:
     """The tasks in their order, but only the first few of each of the `GUESSED` kinds.
 
-    Of the sessions, whose paths begin with their day, the last few: the person remembers them.
+    Of the sessions the latest few: the person remembers them.
     """
+
+    def created(task: CurationTask) -> float:
+        memory = memory_of(task.target_nodes[0])
+        return memory.created_at.timestamp() if memory is not None else 0.0
+
     of_kind: dict[TaskType, list[CurationTask]] = defaultdict(list)
     for task in tasks:
         of_kind[task.task_type].append(task)
-    few = {
-        kind: of_this[-MAX_GUESSED:] if kind is TaskType.PROMOTION else of_this[:MAX_GUESSED]
-        for kind, of_this in of_kind.items()
-        if kind in GUESSED
-    }
+    of_kind[TaskType.PROMOTION].sort(key=created, reverse=True)
+    few = {kind: each[:MAX_GUESSED] for kind, each in of_kind.items() if kind in GUESSED}
     kept = {id(task) for of_this in (of_kind | few).values() for task in of_this}
     return tuple(task for task in tasks if id(task) in kept)
 
