@@ -141,8 +141,8 @@ def _check_stated_origins(plan: Plan) -> None:
     """Raise InvalidParams if a plan changes whether a note states that others wrote it, which
     counts where the note's history is missing."""
     for edit in plan.edits:
-        versions = [each for each in (edit.before, edit.after) if each is not None]
-        if len({claimed_id(each) and stated_origin(each) is None for each in versions}) > 1:
+        versions = [each for each in (edit.before, edit.after) if each and claimed_id(each)]
+        if len({stated_origin(each) is None for each in versions}) > 1:
             raise InvalidParams(
                 f"The properties of {edit.path} say whether an AI client wrote it, so only the "
                 "person adds or removes `source`, `rationale`, `conversation` or `imported` there. "
