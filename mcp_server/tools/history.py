@@ -246,7 +246,7 @@ def _actions(change: Change) -> list[Action]:
 
 
 def _held_entry(text: QuarantinedText, wanted_action: Action | None) -> LogEntry:
-    """The entry of a text in quarantine: a whole note, or lines added to a note of the person."""
+    """The entry of a text in quarantine: a whole note, or a part of one."""
     as_block = wanted_action == "adversarial_block" or not text.whole
     return LogEntry.of(
         text,
