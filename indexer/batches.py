@@ -12,11 +12,12 @@ from datetime import date
 from functools import partial
 
 from indexer.catalogue import FORMAT, Catalogue, NoteRecord
-from indexer.change_set import ChangeSet, NoteReading
+from indexer.change_set import ChangeSet
 from indexer.graph_writer import GraphWriter, sentences_between_notes
+from indexer.note_reading import NoteReading
 from memvault.curation.operations.preferences import preference_rows
 from memvault.model.graph import NoteGraph, NotesIndexed
-from memvault.model.memory import Memory
+from memvault.model.memory import Memory, id_of_path
 from memvault.model.note import (
     Block,
     ChunkSize,
@@ -227,6 +228,7 @@ class BatchWriter:
             size=reading.stat.size,
             mtime_ns=reading.stat.mtime_ns,
             claimed_id=reading.claimed_id,
+            own_id="" if reading.own_id == id_of_path(reading.note.path) else reading.own_id,
             link_keys=tuple(sorted({link_key(target) for target in targets})),
             names=prepared.names,
             days=_days_of(note, prepared.memory),

@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from memvault.model.memory import Memory
+from memvault.model.memory import Memory, id_of_path
 from memvault.search.lists.note_properties import property_words
 from memvault.stores.keyvalue import NOTHING, KeyValueStore, Rows
 from memvault.text.names import Name, frontmatter_names
@@ -33,7 +33,8 @@ class NoteRecord(BaseModel, frozen=True):
     memory: Memory
     size: int
     mtime_ns: int
-    claimed_id: str | None = None  # the id in its frontmatter, or of its first path
+    claimed_id: str | None = None  # see `NoteReading`
+    own_id: str = ""  # see `NoteReading`; "" if it is simply the id of its path
     link_keys: tuple[str, ...] = ()
     names: tuple[Name, ...] = ()
     days: tuple[date, ...] = ()  # named in its text or its properties
@@ -47,6 +48,11 @@ class NoteRecord(BaseModel, frozen=True):
     def changed_at(self) -> datetime:
         """The time at which its file was last saved."""
         return datetime.fromtimestamp(self.mtime_ns / 1e9, tz=UTC)
+
+    @property
+    def ids(self) -> tuple[str | None, str]:
+        """The id that the note claims and its own, see `NoteReading`."""
+        return self.claimed_id, self.own_id or id_of_path(self.memory.path)
 
     def packed(self) -> bytes:
         """The record as JSON, without fields that have their default values."""

@@ -4,119 +4,23 @@ from __future__ import annotations
 
 import logging
 import pickle
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from itertools import islice
 
 from indexer.catalogue import FORMAT, Catalogue, NoteRecord
 from indexer.name_registry import AffectedLinks, NameRegistry, holder_of
+from indexer.note_reading import NoteReading, UnreadableNote, read_note
 from indexer.progress import Progress, Report, ScanReport
-from memvault.model.errors import MemvaultError, NoteQuarantined
-from memvault.model.graph import is_uuid
-from memvault.model.memory import Memory, id_of_path
-from memvault.model.note import ParsedNote
+from memvault.model.errors import StorageError
+from memvault.model.memory import Memory
 from memvault.model.priority import make_way
-from memvault.model.provenance import Provenance
 from memvault.text.names import Name, names_of
 from memvault.vault.files import Vault
-from memvault.vault.frontmatter.dates import read_date
-from memvault.vault.frontmatter.properties import memory_of
-from memvault.vault.parse import name_of, parse_note
 from memvault.vault.walk import NoteStat
-from memvault.verification.claims.claim_sources import is_own_day
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class NoteReading:
-    """A note as it was on disk when it was read; ``data`` are its bytes.
-
-    ``claimed_id`` is the id in its frontmatter, else that of its first path, if it was moved.
-    """
-
-    note: ParsedNote
-    stat: NoteStat
-    claimed_id: str | None
-    provenance: Provenance = field(default_factory=Provenance)
-    data: bytes = b""
-
-    def memory(self, memory_id: str) -> Memory:
-        mtime_ns = min(self.stat.mtime_ns, self.provenance.mtime_ns or self.stat.mtime_ns)
-        saved = datetime.fromtimestamp(mtime_ns / 1e9, tz=UTC)
-        memory = memory_of(self.note, fallback_time=saved, id=memory_id)
-        if self.provenance == Provenance():
-            return memory
-        known = memory.model_copy(
-            update={"provenance": self.provenance, "verified": self._is_verified(memory)}
-        )
-        return known.model_copy(update={"created_at": self._created(known, saved)})
-
-    def _created(self, memory: Memory, saved: datetime) -> datetime:
-        """When the note was created, without the days that a client set in the person's note."""
-        if memory.verified or not self.provenance.is_mixed:
-            return memory.created_at
-        own_properties = {
-            key: value
-            for key, value in self.note.frontmatter.items()
-            if (moment := read_date(value)) is None or is_own_day(moment.date(), memory)
-        }
-        note = replace(self.note, frontmatter=own_properties)
-        return memory_of(note, fallback_time=saved, id=memory.id).created_at
-
-    def _is_verified(self, memory: Memory) -> bool:
-        """Whether the person verified the note.
-
-        ``verified: true`` written by a client does not count.
-        """
-        if self.provenance.is_person or not memory.verified:
-            return memory.verified
-        own_lines = self.provenance.own_properties
-        return self.provenance.verifiable and any(
-            line.startswith(("verified ", "verified_by ")) for line in own_lines
-        )
-
-
-class UnreadableNote(MemvaultError):
-    """The note exists but cannot be read."""
-
-
-def read_note(vault: Vault, path: str, max_bytes: int) -> NoteReading | None:
-    """Read and parse one note; None if it does not exist or is in quarantine.
-
-    Raises:
-        UnreadableNote: the operating system refuses to read the file, or memvault has a fault.
-    """
-    stat = vault.stat(path)
-    if stat is None:
-        return None
-    try:
-        examined = vault.examined(path)
-    except NoteQuarantined:
-        return None
-    except (OSError, MemvaultError) as error:
-        if vault.stat(path) is None:
-            return None
-        raise UnreadableNote(f"{path}: cannot be read: {error}") from error
-    try:
-        note = parse_note(path, examined.data, max_bytes=max_bytes)
-    except Exception as error:  # a fault in one note must not stop the others
-        logger.exception("The note %s cannot be parsed.", path)
-        raise UnreadableNote(
-            f"{path}: cannot be read because of a fault in memvault; engine.log has the details, "
-            "please report them"
-        ) from error
-    provenance = examined.provenance
-    is_persons_title = (
-        provenance.own_heading(note.title)
-        or provenance.of_property(f"title: {note.title}").is_person
-    )
-    if not is_persons_title:
-        note = replace(note, title=name_of(path))
-    claimed = str(note.frontmatter.get("id") or "").strip().lower()
-    claimed_id = claimed if is_uuid(claimed) else examined.inherited_id or None
-    return NoteReading(note, stat, claimed_id, provenance, examined.data)
 
 
 MAX_OBJECTS = 256  # notes kept as objects; more are pickled, which takes less memory, more time
@@ -150,7 +54,7 @@ class ChangeSet:
     Attributes:
         memories: by path, with their final ids.
         names: by path, the names that the note adds.
-        claimed_ids: by path, see `NoteReading.claimed_id`; several notes may claim one.
+        claimed_ids, own_ids: by path, see `NoteReading`; several notes may claim one id.
         deleted: paths of deleted notes.
         resaved: records of notes that were saved, but did not change.
         large: paths of notes that take seconds each.
@@ -161,6 +65,7 @@ class ChangeSet:
     memories: dict[str, Memory] = field(default_factory=dict)
     names: dict[str, tuple[Name, ...]] = field(default_factory=dict)
     claimed_ids: dict[str, str | None] = field(default_factory=dict)
+    own_ids: dict[str, str] = field(default_factory=dict)
     deleted: set[str] = field(default_factory=set)
     resaved: list[NoteRecord] = field(default_factory=list)
     large: set[str] = field(default_factory=set)
@@ -169,7 +74,7 @@ class ChangeSet:
     def drop(self, paths: Collection[str]) -> None:
         """Leave these notes out."""
         for path in paths:
-            for by_path in (self.memories, self.names, self.claimed_ids):
+            for by_path in (self.memories, self.names, self.claimed_ids, self.own_ids):
                 by_path.pop(path, None)
         self.deleted.difference_update(paths)
         self.resaved = [record for record in self.resaved if record.memory.path not in paths]
@@ -278,25 +183,61 @@ class ChangeSetReader:
             and self._names.memory(record.memory.path) == record.memory  # no change is pending
         )
 
-    @staticmethod
-    def _add(reading: NoteReading, changes: ChangeSet) -> None:
+    def _add(self, reading: NoteReading, changes: ChangeSet) -> None:
         path = reading.note.path
         changes.readings.add(reading)
         if reading.stat.size > LARGE_BYTES:
             changes.large.add(path)
-        changes.claimed_ids[path] = reading.claimed_id
-        memory = reading.memory(reading.claimed_id or id_of_path(path))
+        changes.claimed_ids[path], changes.own_ids[path] = reading.claimed_id, reading.own_id
+        memory = reading.memory(reading.claimed_id or reading.own_id)
         changes.memories[path] = memory
         changes.names[path] = names_of(reading.note, memory)
+
+    def recognise_renames(self, changes: ChangeSet) -> None:
+        """Let notes that were renamed in another program keep their ids.
+
+        A note was renamed if of all notes with its bytes one is gone and one, without an id in its
+        frontmatter, is new.
+        """
+        gone, new = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
+        for path in changes.deleted:
+            record = self._catalogue.record(path)
+            if record is not None and record.size and not self.exists(path):
+                gone[record.memory.content_hash].append(path)
+        for path, memory in changes.memories.items() if gone else ():
+            has_no_past = changes.claimed_ids[path] in (None, changes.own_ids[path])
+            if has_no_past and self._catalogue.record(path) is None:
+                new[memory.content_hash].append(path)
+        new_paths = {
+            gone[key][0]: paths[0]
+            for key, paths in new.items()
+            if len(paths) == len(gone[key]) == 1
+            and not self._has_its_id(gone[key][0], changes.memories[paths[0]])
+        }
+        if not new_paths:
+            return
+        try:
+            self._vault.record_renames(new_paths)
+        except StorageError as error:
+            logger.warning("Renamed notes get new ids, as the journal is not writable: %s", error)
+            return
+        for path in new_paths.values():
+            if (reading := self._read_again(path)) is not None:
+                self._add(reading, changes)
+
+    def _has_its_id(self, former_path: str, memory: Memory) -> bool:
+        """Whether a note has the id already that it had, as after the undo of a move."""
+        former = self._names.memory(former_path)
+        return former is not None and former.id == memory.id
 
     def settle_ids(self, changes: ChangeSet) -> None:
         """Decide by `holder_of` which notes get the ids that several claim."""
         path_of_id: dict[str, str] = {}
         settled = set[str]()
         while paths := (changes.claimed_ids.keys() | changes.deleted) - settled:
-            path_of_id |= {id_of_path(path): path for path in paths if path in changes.claimed_ids}
+            path_of_id |= {changes.own_ids[path]: path for path in paths if path in changes.own_ids}
             for memory_id in sorted(self._ids_to_settle(paths, changes)):
-                owner = path_of_id.get(memory_id) or self._names.path_of(memory_id)
+                owner = path_of_id.get(memory_id) or self._owner(memory_id, changes)
                 if (
                     owner is not None
                     and owner not in changes.claimed_ids
@@ -312,7 +253,24 @@ class ChangeSetReader:
         claimed = {changes.claimed_ids.get(path) or "" for path in paths}
         claimed |= {self._names.claimed_id_of(path) or "" for path in paths}
         claimed.discard("")
-        return claimed | {key for key in map(id_of_path, paths) if self._names.claimants(key)}
+        own_ids = {changes.own_ids.get(path) or "" for path in paths}
+        own_ids |= {self._names.own_id_of(path) or "" for path in paths}
+        return claimed | {key for key in own_ids if self._names.claimants(key)}
+
+    def _owner(self, memory_id: str, changes: ChangeSet) -> str | None:
+        """The path from which an id is derived, of an indexed note that was not read now.
+
+        If another note took the id along when it left that path, the note there is read now.
+        """
+        path = self._names.path_of(memory_id)
+        if path is None or self._vault.own_id(path) == memory_id:
+            return path
+        if path not in changes.claimed_ids and path not in changes.deleted:
+            if (reading := self._read_again(path)) is not None:
+                self._add(reading, changes)
+            else:
+                changes.deleted.add(path)
+        return None
 
     def _settle_id(self, memory_id: str, owner: str | None, changes: ChangeSet) -> None:
         """Give the id to its holder.
@@ -328,7 +286,8 @@ class ChangeSetReader:
         claiming = {path for path, id_ in changes.claimed_ids.items() if id_ == memory_id}
         holder = holder_of(owner, unread | claiming)
         for path in sorted(unread | claiming):
-            settled_id = memory_id if path == holder else id_of_path(path)
+            own_id = changes.own_ids.get(path) or names.own_id_of(path) or ""
+            settled_id = memory_id if path == holder else own_id
             registered = names.memory(path)
             if path in unread and registered is not None and registered.id != settled_id:
                 reading = self._read_again(path)
@@ -354,8 +313,8 @@ class ChangeSetReader:
                     stale.add(old.id)
         for path, memory in changes.memories.items():
             make_way()
-            names, claimed_id = changes.names[path], changes.claimed_ids[path]
-            affected |= self._names.update(path, memory, names, claimed_id)
+            ids = (changes.claimed_ids[path], changes.own_ids[path])
+            affected |= self._names.update(path, memory, changes.names[path], *ids)
         return affected, {memory_id for memory_id in stale if not self._names.has(memory_id)}
 
     def exists(self, path: str) -> bool:

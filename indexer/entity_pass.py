@@ -10,9 +10,9 @@ import threading
 from collections.abc import Callable, Collection
 from itertools import islice
 
-from indexer.change_set import UnreadableNote, read_note
 from indexer.entity_cache import EntityCache
 from indexer.indexer import Indexer
+from indexer.note_reading import UnreadableNote, read_note
 from memvault.config.settings import IndexSettings
 from memvault.model.note import ParsedNote
 from memvault.text.entities import EntityPipeline, open_entity_pipeline

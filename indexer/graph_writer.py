@@ -7,9 +7,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 
 from indexer.catalogue import Catalogue
-from indexer.change_set import UnreadableNote, read_note
 from indexer.entity_cache import EntityCache
 from indexer.name_registry import NameRegistry
+from indexer.note_reading import UnreadableNote, read_note
 from indexer.suppressed_nodes import SuppressedNodes
 from memvault.model.batched import batched
 from memvault.model.graph import EdgeOrigin, GraphNode, NoteGraph, NotesIndexed

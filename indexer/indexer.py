@@ -23,12 +23,13 @@ from datetime import UTC, datetime
 
 from indexer.batches import BATCHES_AHEAD, BatchWriter, EmbeddingAhead
 from indexer.catalogue import Catalogue
-from indexer.change_set import ChangeSet, ChangeSetReader, read_note
+from indexer.change_set import ChangeSet, ChangeSetReader
 from indexer.comparison import Comparison
 from indexer.due_notes import DueNotes
 from indexer.entity_cache import EntityCache
 from indexer.graph_writer import GraphWriter
 from indexer.name_registry import NameRegistry
+from indexer.note_reading import read_note
 from indexer.progress import Progress, Report, ScanReport, report_nothing
 from indexer.relinking import Relinking
 from indexer.repairs import Repairs
@@ -37,7 +38,7 @@ from indexer.suppressed_nodes import SuppressedNodes
 from memvault.config.settings import IndexSettings
 from memvault.model.errors import DiskFull, StoreUnavailable
 from memvault.model.graph import GraphNode, NotesIndexed
-from memvault.model.memory import Memory, id_of_path
+from memvault.model.memory import Memory
 from memvault.model.priority import AwaitedLock, make_way, making_way
 from memvault.stores.open import Stores
 from memvault.text.encoders.embedding import Embedder
@@ -248,7 +249,7 @@ class Indexer:
     def as_on_disk(self, path: str) -> Memory | None:
         """The note on disk, which may not be indexed yet, with the id that it probably gets."""
         reading = read_note(self.vault, path, self.max_note_bytes)
-        return None if reading is None else reading.memory(reading.claimed_id or id_of_path(path))
+        return None if reading is None else reading.memory(reading.claimed_id or reading.own_id)
 
     def relink(self, paths: Collection[str]) -> None:
         """Write the edges of unchanged notes again, after the pipeline found more names in them."""
@@ -324,6 +325,7 @@ class Indexer:
                 with self._lock:
                     changes.drop({*paths, *deleted} - self._due.paths_of(changes))
                     changes.drop(set(filter(self._reader.exists, deleted)))  # written meanwhile
+                    self._reader.recognise_renames(changes)
                     self._reader.settle_ids(changes)
                     fresh = set(changes.memories) | changes.deleted
                     self._due.assign(fresh, changes)

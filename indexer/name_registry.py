@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from indexer.catalogue import NoteRecord
 from memvault.model.graph import GraphNode, NoteGraph
-from memvault.model.memory import Memory, id_of_path
+from memvault.model.memory import Memory
 from memvault.model.note import ParsedNote
 from memvault.text.entities import FoundEntity
 from memvault.text.name_book import NameChanges
@@ -46,8 +46,8 @@ class AffectedLinks:
 
 
 def holder_of(owner: str | None, claimants: Iterable[str]) -> str | None:
-    """The path of the note that has an id: ``owner``, from whose path the id is derived; without
-    one, the shortest path of the notes that claim it, since copies have longer names."""
+    """The path of the note that has an id: ``owner``, whose own id it is; without one, the shortest
+    path of the notes that claim it, since copies have longer names."""
     return owner or min(claimants, key=lambda path: (len(path), path), default=None)
 
 
@@ -70,16 +70,17 @@ class NameRegistry:
         self.version = 0  # counts changes that other notes' edges may depend on
         self.clear()
         for record in records:
-            self.update(record.memory.path, record.memory, record.names, record.claimed_id)
+            self.update(record.memory.path, record.memory, record.names, *record.ids)
 
     def clear(self) -> None:
         """Remove all notes."""
         self.version += 1
         self._memories: dict[str, Memory] = {}
         self._by_id: dict[str, Memory] = {}
-        self._claimed_ids: dict[str, str] = {}  # ids in frontmatter, or of first paths, by path
+        self._claimed_ids: dict[str, str] = {}  # by path
         self._claimants: dict[str, set[str]] = defaultdict(set)
-        self._paths: dict[str, str] = {}  # by the id derived from the path
+        self._own_ids: dict[str, str] = {}  # by path
+        self._paths: dict[str, str] = {}  # by own id
         self.links = LinkIndex()
         self.names = NameMatcher()
 
@@ -91,12 +92,16 @@ class NameRegistry:
         return memory_id in self._by_id
 
     def claimed_id_of(self, path: str) -> str | None:
-        """The id in the note's frontmatter, or of its first path."""
+        """See `NoteReading`."""
         return self._claimed_ids.get(path)
 
     def path_of(self, own_id: str) -> str | None:
-        """The path from which this id is derived, even if its note has another id."""
+        """The path of the note whose own id this is, even if the note has another id."""
         return self._paths.get(own_id)
+
+    def own_id_of(self, path: str) -> str | None:
+        """See `NoteReading`."""
+        return self._own_ids.get(path)
 
     def claimants(self, memory_id: str) -> set[str]:
         """Paths of the notes that claim this id."""
@@ -117,11 +122,12 @@ class NameRegistry:
         new: Memory | None,
         names: Iterable[Name] = (),
         claimed_id: str | None = None,
+        own_id: str | None = None,
     ) -> AffectedLinks:
         """Replace the note at this path (None: deleted); returns the affected links."""
         old = self._memories.pop(path, None)
         affected = AffectedLinks()
-        self._update_ids(path, None if new is None else claimed_id, exists=new is not None)
+        self._update_ids(path, claimed_id, own_id)
         if old is None or new is None or _identity(old) != _identity(new):
             self._update_links(path, old, new, affected)
         if old is not None:
@@ -134,17 +140,19 @@ class NameRegistry:
         self.version += affected.is_any
         return affected
 
-    def _update_ids(self, path: str, claimed_id: str | None, *, exists: bool) -> None:
-        """Record the id that the note claims, and the one derived from its path."""
+    def _update_ids(self, path: str, claimed_id: str | None, own_id: str | None) -> None:
+        """Record the id that the note claims, and its own."""
         if (before := self._claimed_ids.pop(path, None)) is not None:
             self._claimants[before].discard(path)
         if claimed_id is not None:
             self._claimed_ids[path] = claimed_id
             self._claimants[claimed_id].add(path)
-        if exists:
-            self._paths[id_of_path(path)] = path
-        else:
-            self._paths.pop(id_of_path(path), None)
+        former_own_id = self._own_ids.pop(path, None)
+        if former_own_id is not None and self._paths.get(former_own_id) == path:
+            del self._paths[former_own_id]
+        if own_id is not None:
+            self._own_ids[path] = own_id
+            self._paths[own_id] = path
 
     def _update_links(
         self, path: str, old: Memory | None, new: Memory | None, affected: AffectedLinks

@@ -29,7 +29,7 @@ def notes_of_others(
         if record is None:
             names.update(path, None)
         else:
-            names.update(path, record.memory, record.names, record.claimed_id)
+            names.update(path, record.memory, record.names, *record.ids)
     removed_ids = frozenset(key for key in former_ids if catalogue.by_id(key) is None)
     yield NotesIndexed(frozenset(changed), removed=removed_ids)
     everything = catalogue.paths() if paths is None else {*changed, *paths}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -99,8 +99,14 @@ class _IndexedVault(Vault):
         self._moved = moved
 
     def examined(self, path: str) -> Examined:
-        stamp, inherited = self.stamps([(path, "")])[0], self._moved.inherited_id(path)
-        return Examined(self.read(path), Provenance(stamp=stamp), inherited)
+        stamp, ids = self.stamps([(path, "")])[0], self._moved.ids_at(path)
+        return Examined(self.read(path), Provenance(stamp=stamp), ids.inherited, ids.own)
+
+    def own_id(self, path: str) -> str:
+        return self._moved.ids_at(path).own
+
+    def record_renames(self, new_paths: Mapping[str, str]) -> None:
+        self._moved.record_renames(new_paths)
 
     def stamps(self, notes: Iterable[tuple[str, str]]) -> list[str]:
         return [self._moved.inherited_id(path) for path, _ in notes]

@@ -519,7 +519,7 @@ def test_a_fault_of_ours_in_one_note_keeps_no_other_from_being_indexed(
     for name in "abc":
         write(f"{name}.md", "odd\n" if name == "b" else "even\n")
     with monkeypatch.context() as faulty:
-        faulty.setattr("indexer.change_set.parse_note", parse)
+        faulty.setattr("indexer.note_reading.parse_note", parse)
         indexer.scan()
         assert sorted(indexer.catalogue.paths()) == ["a.md", "c.md"]
         assert "fault in memvault" in indexer.problems["b.md"]

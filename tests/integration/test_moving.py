@@ -69,12 +69,12 @@ def test_a_note_without_an_id_keeps_its_id_history_and_edges_when_it_moves(
     assert before.keys() == writer.notes().keys()
 
 
-def test_a_new_note_at_the_former_path_has_that_paths_id(writer: Caller) -> None:
+def test_a_new_note_at_the_former_path_takes_nothing_from_the_moved_one(writer: Caller) -> None:
     container, key = writer.container, writer.id_of("Tides")
     writer.person.ok("move_memory", target="Tides", destination="sea", rationale=WHY)
     (container.vault.root / "Tides.md").write_text("# New tides\n\nAnother table.\n")
     container.indexing.scan()
-    assert writer.id_of("New tides") == key and writer.id_of("Tides") != key
+    assert writer.id_of("Tides") == key != writer.id_of("New tides")
     assert rebuilt(writer) == []
     assert not [found for found in examine(container.live.indexer) if "same id" in found.what]
 

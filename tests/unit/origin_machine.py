@@ -12,7 +12,7 @@ from pathlib import Path
 from hypothesis import strategies as st
 from hypothesis.stateful import invariant, precondition, rule
 
-from indexer.change_set import read_note
+from indexer.note_reading import read_note
 from memvault.curation.changes.forgetting import stage_forgetting
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +13,7 @@ from memvault.curation.changes.history import History
 from memvault.curation.moved_paths import MovedPaths
 from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.editable_text import EditableText
+from memvault.curation.outside_renames import OutsideRenames
 from memvault.curation.tasks.dream_tasks import _NO_PLACE, MAX_LINE_CHARS
 from memvault.curation.tasks.note_wording import Title, note_wording
 from memvault.model.change import SYSTEM, Change, ChangeKind, FileChange
@@ -21,6 +23,8 @@ from memvault.stores.vectors.languages import without_ending
 from memvault.text.repeats import without_repeats
 from memvault.text.secrets import find_secrets
 from memvault.vault.file_names import safe_name
+from memvault.vault.files import Vault
+from memvault.vault.journal import Journal
 from memvault.vault.parse import parse_note
 from memvault.vault.plugin_data import hidden_parts
 from memvault.vault.readable import readable
@@ -179,7 +183,7 @@ def test_the_statements_of_a_long_session_are_compared_by_their_words() -> None:
     assert stated.repeated_by(f"the {texts[0]}") and not stated.repeated_by(texts[-1])
 
 
-def test_the_earlier_paths_of_notes_are_read_only_from_what_is_new() -> None:
+def test_the_earlier_paths_of_notes_are_read_only_from_what_is_new(tmp_path: Path) -> None:
     at = datetime(2026, 1, 1, tzinfo=UTC)
 
     def change(path: str) -> Change:
@@ -194,5 +198,5 @@ def test_the_earlier_paths_of_notes_are_read_only_from_what_is_new() -> None:
             self.known = (change("Kite.md"), *self.known)
             return self.known
 
-    moved = MovedPaths(Growing())
+    moved = MovedPaths(Growing(), OutsideRenames(Journal(Vault(tmp_path))))
     assert seconds_of(lambda: [moved.inherited_id("Kite.md") for _ in range(1_000)]) < SECONDS

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from memvault.curation.moved_paths import MovedPaths
+from memvault.curation.outside_renames import OutsideRenames
 from memvault.model.errors import InvalidParams, MemvaultError, NoteConflict, OutsideVault
 from memvault.model.memory import id_of_path
+from memvault.vault.journal import Journal
 from memvault.vault.links import LinkIndex
 from memvault.vault.parse import parse_note
 from tests.desk import WHY, Desk
@@ -258,13 +260,41 @@ def test_a_note_keeps_the_id_of_its_first_path_until_it_is_back_there(desk: Desk
     assert moved.inherited_ids() == {}
 
 
+def test_the_next_note_at_a_path_that_another_left_has_an_id_of_its_own(desk: Desk):
+    desk.write("Ada.md", "She plans the harbour.")
+    moved = desk.curator.moved
+    desk.move("Ada.md", "people/")
+    desk.write("Ada.md", "Another Ada.")
+    second = moved.id_at("Ada.md")
+    assert moved.id_at("people/Ada.md") == id_of_path("Ada.md") != second
+    desk.move("Ada.md", "crew/")
+    assert moved.id_at("crew/Ada.md") == second
+    assert len({moved.id_at("Ada.md"), second, id_of_path("Ada.md")}) == 3
+    desk.move("people/Ada.md", "/")
+    assert moved.id_at("Ada.md") == id_of_path("Ada.md")
+    assert moved.inherited_ids() == {"crew/Ada.md": second}
+
+
+def test_a_rename_that_two_computers_noticed_counts_once(desk: Desk):
+    moved = desk.curator.moved
+    moved.record_renames({"Untitled.md": "Ada.md"})
+    moved.record_renames({"Untitled.md": "Eve.md"})
+    eve = moved.id_at("Eve.md")
+    moved.record_renames({"Untitled.md": "Ada.md"})
+    assert moved.id_at("Ada.md") == id_of_path("Untitled.md") != eve == moved.id_at("Eve.md")
+    for _ in range(2):
+        moved.record_renames({"Ada.md": "Untitled.md"})
+    assert moved.id_at("Untitled.md") == id_of_path("Untitled.md")
+
+
 def test_earlier_paths_that_are_read_after_each_change_are_those_read_at_once(desk: Desk):
     desk.write("Ada.md", "She plans the harbour.")
     desk.write("Eve.md", "She sails.")
     moved, history = desk.curator.moved, desk.curator.history
+    outside = OutsideRenames(Journal(desk.curator.vault))
 
     def is_the_same() -> bool:
-        return moved.inherited_ids() == MovedPaths(history).inherited_ids()
+        return moved.inherited_ids() == MovedPaths(history, outside).inherited_ids()
 
     for path, target in ("Ada.md", "crew/"), ("Eve.md", "Ada.md"), ("crew/Ada.md", "Eve.md"):
         desk.move(path, target)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from indexer.change_set import NoteReading, read_note
+from indexer.note_reading import NoteReading, read_note
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.guarded_vault import GuardedVault
 from memvault.curation.operations.edit import EditOperation, NoteEdit, stage_edit

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from indexer.change_set import read_note
+from indexer.note_reading import read_note
 from memvault.curation.changes.curator import Curator
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging

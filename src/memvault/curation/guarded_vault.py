@@ -9,7 +9,7 @@ and the releases in the journal.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from hashlib import blake2b
@@ -87,7 +87,8 @@ class GuardedVault(Vault):
         return self.examined(path).data
 
     def examined(self, path: str) -> Examined:
-        data, inherited = super().read(path), self._moved.inherited_id(path)
+        data, ids = super().read(path), self._moved.ids_at(path)
+        inherited = ids.inherited
         # What a client moved is still the person's text: it hides nothing and is not checked.
         note_id = claimed_id(data)
         provenance, written_by = self._provenances.both(path, note_id, data)
@@ -118,7 +119,7 @@ class GuardedVault(Vault):
         if claimed_id(shown) != note_id:  # as it is indexed, or each scan would index it again
             stamp = self.stamps([(path, claimed_id(shown) or inherited)])[0]
             provenance = provenance.model_copy(update={"stamp": stamp})
-        return Examined(shown, provenance, inherited)
+        return Examined(shown, provenance, inherited, ids.own)
 
     def _suspicious(self, path: str, data: bytes, written_by: Provenance) -> list[_Suspicious]:
         """The suspicious texts of others in a note: all that they wrote there, or the sections of a
@@ -170,6 +171,12 @@ class GuardedVault(Vault):
             }
             if not touched:
                 return []
+
+    def own_id(self, path: str) -> str:
+        return self._moved.ids_at(path).own
+
+    def record_renames(self, new_paths: Mapping[str, str]) -> None:
+        self._moved.record_renames(new_paths)
 
     def check_edits(self, plan: Plan, why: Attribution) -> None:
         """Refuse a client's change that would hide the person's words in quarantine.

@@ -1,86 +1,174 @@
-"""The earlier paths of moved notes, as the history has them.
+"""The earlier paths of moved notes, as the journal has them, and the ids that follow from them.
 
-A note whose frontmatter states no id has an id derived from its path. If memvault moves it, it
-keeps the id of its first path, so that what is known of it stays known.
+A note whose frontmatter states no id has an id derived from its path. If it is moved, by memvault
+or in another program, it keeps the id of its first path, so that what is known of it stays known.
+The next note at the path that it left gets another id.
 """
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterable, Mapping
-from types import MappingProxyType
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from memvault.curation.changes.history import History
 from memvault.curation.changes.staging import is_in_trash
+from memvault.curation.outside_renames import OutsideRenames, Renames
 from memvault.model.change import Change
 from memvault.model.memory import id_of_path
 
 
-class _Paths(NamedTuple):
-    """The earlier paths of each moved note and the id of its first one, after these changes."""
+class _Moves(NamedTuple):
+    """Notes that were moved together.
 
-    changes: tuple[Change, ...]
-    former: Mapping[str, tuple[str, ...]]
-    ids: Mapping[str, str]
+    Attributes:
+        new_paths: by the path that each note had.
+        may_repeat: whether they were noticed from outside, perhaps on several computers.
+    """
+
+    at: datetime
+    new_paths: Mapping[str, str]
+    may_repeat: bool
+
+
+class _Origin(NamedTuple):
+    """Where a note was first, and how many notes had left this path before."""
+
+    path: str
+    number: int
+
+    @property
+    def id(self) -> str:
+        return id_of_path(self.path, self.number)
+
+
+class PathIds(NamedTuple):
+    """The ids that the note at a path may have.
+
+    Attributes:
+        inherited: if its frontmatter states none and it is not simply that of the path; else "".
+        own: if another note has the id that it claims.
+    """
+
+    inherited: str
+    own: str
+
+
+class _Paths:
+    """The earlier paths and the origins of notes, after these moves, the oldest first."""
+
+    def __init__(self, all_moves: Iterable[_Moves]) -> None:
+        self.former: dict[str, tuple[str, ...]] = {}
+        self.inherited_ids: dict[str, str] = {}
+        self._origins: dict[str, _Origin] = {}
+        self._came_from: dict[str, str] = {}  # by path, the path just before
+        self._departed: dict[str, int] = {}  # how many notes that were first at a path left it
+        for moves in all_moves:
+            self._apply(moves)
+        for path in self._origins.keys() | self._departed.keys():
+            if (note_id := self.origin(path).id) != id_of_path(path):
+                self.inherited_ids[path] = note_id
+
+    def origin(self, path: str) -> _Origin:
+        return self._origins.get(path) or self._newcomer(path)
+
+    def own_id(self, path: str) -> str:
+        """See `PathIds.own`."""
+        origin = self.origin(path)
+        return (origin if origin.path == path else self._newcomer(path)).id
+
+    def _newcomer(self, path: str) -> _Origin:
+        return _Origin(path, self._departed.get(path, 0))
+
+    def _apply(self, moves: _Moves) -> None:
+        new_paths = {
+            path: target
+            for path, target in moves.new_paths.items()
+            if not moves.may_repeat or self._came_from.get(target) != path
+        }
+        leaving = {path: (self.origin(path), self.former.pop(path, ())) for path in new_paths}
+        for path in leaving:
+            self._origins.pop(path, None)
+            self._came_from.pop(path, None)
+        for path, target in new_paths.items():
+            origin, earlier = leaving[path]
+            if is_in_trash(origin.path):
+                continue  # its path before is not recorded
+            if origin.path == path:
+                self._departed[path] = max(self._departed.get(path, 0), origin.number + 1)
+            self._origins[target], self._came_from[target] = origin, path
+            self.former.pop(target, None)
+            if target != origin.path:
+                self.former[target] = tuple(dict.fromkeys((*earlier, path)))
 
 
 class MovedPaths:
-    """The earlier paths of each moved note, as of the latest change. Thread-safe."""
+    """The earlier paths of each moved note, as of the latest move. Thread-safe."""
 
-    def __init__(self, history: History) -> None:
+    def __init__(self, history: History, outside: OutsideRenames) -> None:
         self._history = history
-        self._paths = _Paths((), {}, {})
+        self._outside = outside
+        self._known: tuple[tuple[Change, ...], tuple[Renames, ...]] = ((), ())
+        self._by_memvault: tuple[_Moves, ...] = ()
+        self._paths = _Paths(())
 
     def former(self, path: str) -> tuple[str, ...]:
         """The paths that the note at this path had before, the first one first."""
         return self._current().former.get(path, ())
 
     def inherited_id(self, path: str) -> str:
-        """The id of the first path of the note at this path; "" if it was not moved."""
+        """See `PathIds.inherited`."""
         return self.inherited_ids().get(path, "")
 
     def inherited_ids(self) -> Mapping[str, str]:
-        """The id of its first path for the path of each moved note."""
-        return self._current().ids
+        """The `inherited_id` of each path that has one."""
+        return self._current().inherited_ids
 
     def id_at(self, path: str) -> str:
         """The id of a note at this path whose frontmatter states none."""
-        return self.inherited_id(path) or id_of_path(path)
+        return self._current().origin(path).id
+
+    def ids_at(self, path: str) -> PathIds:
+        paths = self._current()
+        return PathIds(paths.inherited_ids.get(path, ""), paths.own_id(path))
+
+    def record_renames(self, new_paths: Mapping[str, str]) -> None:
+        """Record renames that were made outside memvault, by the path that each note had.
+
+        Raises:
+            StorageError, DiskFull: the journal cannot be written.
+        """
+        changes = self._history.all()
+        after = changes[0].order if changes else datetime.min.replace(tzinfo=UTC)
+        self._outside.record(new_paths, after)
 
     def _current(self) -> _Paths:
-        changes, paths = self._history.all(), self._paths
-        if changes is not paths.changes:
-            count = len(changes) - len(paths.changes)
-            if count >= 0 and changes[count:] == paths.changes:  # the others are older
-                former = _folded(reversed(changes[:count]), paths.former)
-            else:
-                former = _folded(reversed(changes))
-            ids = paths.ids
-            if former != paths.former:
-                ids = {path: id_of_path(earlier[0]) for path, earlier in former.items()}
-            self._paths = paths = _Paths(changes, former, ids)
+        changes, renames = self._history.all(), self._outside.all()
+        known_changes, known_renames = self._known
+        if changes is known_changes and renames is known_renames:
+            return self._paths
+        count = len(changes) - len(known_changes)
+        if count >= 0 and changes[count:] == known_changes:  # the others are older
+            by_memvault = self._by_memvault + _moves(changes[:count])
+        else:
+            by_memvault = _moves(changes)
+        paths = self._paths
+        if by_memvault != self._by_memvault or renames is not known_renames:
+            outside = (_Moves(each.at, each.new_paths, may_repeat=True) for each in renames)
+            paths = _Paths(heapq.merge(by_memvault, outside, key=lambda moves: moves.at))
+        self._by_memvault, self._paths, self._known = by_memvault, paths, (changes, renames)
         return paths
 
 
-def _folded(
-    oldest_first: Iterable[Change], before: Mapping[str, tuple[str, ...]] = MappingProxyType({})
-) -> dict[str, tuple[str, ...]]:
-    """The earlier paths of each note; a note that is back at its first path has none.
-
-    Args:
-        before: those before these changes.
-    """
-    former = dict(before)
-    for change in oldest_first:
-        moved = {file.path: file.moved_to for file in change.files if file.moved_to}
-        if not moved:
-            continue
-        earlier = {path: former.pop(path, ()) for path in moved}
-        for path, target in moved.items():
-            paths = tuple(dict.fromkeys((*earlier[path], path)))
-            if is_in_trash(paths[0]):
-                continue  # its path before is not recorded
-            former.pop(target, None)
-            if target != paths[0]:
-                former[target] = paths
-    return former
+def _moves(changes: Iterable[Change]) -> tuple[_Moves, ...]:
+    """The moves by these changes, which come newest first; the oldest move first."""
+    moves = (
+        _Moves(
+            change.order,
+            {file.path: file.moved_to for file in change.files if file.moved_to},
+            may_repeat=False,
+        )
+        for change in changes
+    )
+    return tuple(each for each in moves if each.new_paths)[::-1]

@@ -179,9 +179,13 @@ def balanced_importance(memory: Memory, now: datetime) -> float:
     return DEFAULT_IMPORTANCE + bounded * math.exp2(-age / IMPORTANCE_HALF_LIFE_DAYS)
 
 
-def id_of_path(path: str) -> str:
-    """The id of a note without one in its frontmatter: UUIDv5 of its vault-relative path."""
-    return str(uuid5(NAMESPACE, "note:" + path))
+def id_of_path(path: str, number: int = 0) -> str:
+    """The id of a note without one in its frontmatter: UUIDv5 of its vault-relative path.
+
+    Args:
+        number: of notes that were first at this path and have left it.
+    """
+    return str(uuid5(NAMESPACE, f"note:{path}\n{number}" if number else f"note:{path}"))
 
 
 def id_of_entity(kind: str, key: str) -> str:

@@ -7,7 +7,7 @@ import errno
 import os
 import stat as stat_module
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -18,6 +18,7 @@ from memvault.model.errors import (
     StorageError,
     VaultMissing,
 )
+from memvault.model.memory import id_of_path
 from memvault.model.provenance import Provenance
 from memvault.vault.documents import PDF, DocumentTexts, check_writable, is_canvas, is_document
 from memvault.vault.file_names import folded_name
@@ -47,12 +48,16 @@ _NO_FILE = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
 class Examined:
     """A note's bytes that may be shown, and their provenance.
 
-    ``inherited_id`` is the id of its first path, if memvault moved it since; else "".
+    Attributes:
+        inherited_id: its id if its frontmatter states none and it is not simply that of its path,
+            because a note was moved; else "".
+        own_id: its id if another note has the one that it claims.
     """
 
     data: bytes
     provenance: Provenance
     inherited_id: str = ""
+    own_id: str = ""
 
 
 class Vault(VaultPaths):
@@ -155,12 +160,27 @@ class Vault(VaultPaths):
 
     def examined(self, path: str) -> Examined:
         """A note as it may be shown: here the whole note, as the person's. Raises as `read`."""
-        return Examined(self.read(path), Provenance())
+        return Examined(self.read(path), Provenance(), own_id=id_of_path(path))
 
     def stamps(self, notes: Iterable[tuple[str, str]]) -> list[str]:
         """A text for each of these notes, given by path and id, that changes whenever its
         provenance or its first path may have; here they have none."""
         return [""] * len(list(notes))
+
+    def own_id(self, path: str) -> str:
+        """The `Examined.own_id` of the note at this path."""
+        return id_of_path(path)
+
+    def record_renames(self, new_paths: Mapping[str, str]) -> None:
+        """Record renames that were made in another program, so that these notes keep their ids;
+        here they do not.
+
+        Args:
+            new_paths: by the path that each note had.
+
+        Raises:
+            StorageError, DiskFull: nothing was recorded.
+        """
 
     def read(self, path: str) -> bytes:
         """A note's bytes, or the text of a PDF file or canvas (`documents.document_text`).
