@@ -396,7 +396,12 @@ class Hand:
         self._operate(ChangeKind.RECONSTRUCTED, [path], stage)
 
     def _undo(self, number: int) -> None:
-        standing = undoable(self.curator.history.changes(limit=10))
+        changes = self.curator.history.changes(limit=10)
+        standing = [
+            change.reversal_hash
+            for change in changes
+            if change.undone_by is None and change.reversal_hash in undoable(changes)
+        ]
         if standing:
             self.undo(standing[number % len(standing)])
 
