@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from functools import lru_cache
 from itertools import accumulate, islice
 from textwrap import shorten
 from typing import NamedTuple
@@ -16,6 +17,7 @@ from memvault.vault.parse import parse_note
 
 MAX_PARTS = 2  # parts of other notes in one excerpt
 MAX_CHARS = 300  # characters of each part
+MAX_PARSED = 32  # notes that are kept as they were parsed; a long one takes 100 ms
 
 
 class Embed(NamedTuple):
@@ -42,6 +44,7 @@ class Embeds:
         resolve: Callable[[str, str], str | None],
     ) -> None:
         self._read = read
+        self._parsed = lru_cache(maxsize=MAX_PARSED)(parse_note)
         self._stated_by = stated_by
         self._resolve = resolve
 
@@ -59,7 +62,7 @@ class Embeds:
                 edge.origin is EdgeOrigin.EMBED and lines.first <= edge.line <= lines.last
                 for edge in self._stated_by(memory.id)
             ):
-                links = parse_note(memory.path, self._read(memory.path)).links
+                links = self._parsed(memory.path, self._read(memory.path)).links
                 embeds = (link for link in links if link.style is LinkStyle.EMBED)
                 shown_embeds = (link for link in embeds if lines.first <= link.line <= lines.last)
                 parts = (
@@ -74,7 +77,7 @@ class Embeds:
         path = self._resolve(link.target, source)
         if path is None or path == source or not allowed(path):
             return None
-        note = parse_note(path, self._read(path))
+        note = self._parsed(path, self._read(path))
         subpath = _without_anchor(link.subpath, note.headings)
         embedded = [block for block in note.blocks if _is_in(block, subpath)]
         chars_before = accumulate((len(block.text) for block in embedded), initial=0)
