@@ -422,11 +422,15 @@ class Hand:
         indexer, why = self.indexer, Attribution("a client", "They asked me to set it right.")
         try:
             found = [resolve(each, indexer.catalogue, indexer.stores.graph) for each in targets]
+        except MemvaultError:  # nothing is called so, or several notes are
+            return
+        try:
             done = self.curator.perform(
                 lambda staging: stage(staging, found), kind, (found[0].name,),
                 found[0].node_ids, why,
             )  # fmt: skip
-        except MemvaultError:  # nothing is called so, its YAML is broken, it is no note, …
+        except MemvaultError:  # its YAML is broken, it is no note, …
+            self.wants_scan = True  # files that were changed before are as before, but saved anew
             return
         self.touched += done.change.paths if done.change else ()
 
