@@ -418,3 +418,23 @@ def test_a_note_of_the_day_that_has_all_words_of_the_question_comes_first(
     indexer.scan()
     [first, *_] = searcher.search("What did I varnish last Thursday?", top_k=5).hits
     assert first.memory.path == "Garden log/2026-11-12.md"
+
+
+def test_what_changed_since_a_time_is_not_what_is_to_come(
+    searcher: Searcher, indexer: Indexer, write: Write
+) -> None:
+    write("permanent/Ideas.md", "---\ndate: 2020-01-05\n---\n# Japan, perhaps 2027\n\nBy ship.\n")
+    indexer.scan()
+    hits = searcher.search("What changed since last month?", top_k=30).hits
+    assert hits[0].memory.day <= TODAY
+    assert "permanent/Ideas.md" not in [hit.memory.path for hit in hits]
+
+
+def test_what_is_to_do_before_a_day_is_before_the_coming_one(
+    searcher: Searcher, indexer: Indexer, write: Write
+) -> None:
+    write("permanent/Tiles.md", "---\ndate: 2020-01-05\n---\n- [ ] Order tiles 📅 2026-12-03\n")
+    indexer.scan()
+    hits = searcher.search("What must I do before 5 December?", top_k=30).hits
+    assert hits[0].memory.path == "permanent/Tiles.md"
+    assert not any(hit.memory.path.startswith("sessions/2025") for hit in hits)

@@ -79,6 +79,16 @@ def _withheld_texts(hit: Hit, query: str) -> list[str]:
     return [f"{withheld_part} of {hit.path}" for withheld_part in withheld_parts]
 
 
+def cut_list_notice(total: int, shown_count: int) -> str | None:
+    """Says that these are not all notes of the time, or with the tasks, that a question is for."""
+    if shown_count >= total:
+        return None
+    return (
+        f"{total} notes fit the question, and {shown_count} of them are here. Ask for more results "
+        "to see all."
+    )
+
+
 def incomplete_list_notice(
     query: str, count: Callable[[str], int], shown: Sequence[Hit]
 ) -> str | None:

@@ -32,6 +32,7 @@ from memvault.search.lists.named_groups import names_any
 from memvault.search.modes import PLANS, Floats32, detect_mode, diverse
 from memvault.search.notices import (
     UNSURE,
+    cut_list_notice,
     incomplete_list_notice,
     threshold_notice,
     unanswered_notice,
@@ -232,6 +233,7 @@ class Searcher:
         count = partial(self._count_notes, request.scope)
         notices = (
             candidates.notice or incomplete_list_notice(request.query, count, shown),
+            cut_list_notice(candidates.total, len(shown)),
             unseen_names_notice(unseen),
             threshold_notice(mode, plan, hits, shown),
             withheld_notice(topic, request.query, may_be_withheld),

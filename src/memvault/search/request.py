@@ -50,7 +50,10 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Hits, best first; ``notice`` says what is missing, such as a store that did not answer."""
+    """Hits, best first; ``notice`` says what is missing, such as a store that did not answer.
+    ``total``: of how many notes the hits are the first, if the question is for all of a time or all
+    tasks; else 0."""
 
     hits: list[Hit]
     notice: str | None = None
+    total: int = 0

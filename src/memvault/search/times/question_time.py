@@ -208,8 +208,6 @@ class QuestionTime:
         candidates = list(memories)
         for years_back in self._years_back():
             spans = self._meant_spans(years_back)
-            if self.past:
-                spans = [Span(span.first, min(span.last, self.today)) for span in spans]
             ranked = [
                 (rank, memory)
                 for memory in candidates
@@ -307,9 +305,13 @@ class QuestionTime:
         return self._meant_spans()
 
     def _meant_spans(self, years_back: int = 0) -> list[Span]:
-        """The times that are named, and the next such ones if the question may mean them."""
+        """The times that are named, and the next such ones if the question may mean them; of a
+        question for what happened only up to today."""
         coming = [cut.coming for cut in self.cuts if cut.coming is not None and not years_back]
-        return self._spans(years_back) + coming
+        spans = self._spans(years_back) + coming
+        return (
+            [Span(span.first, min(span.last, self.today)) for span in spans] if self.past else spans
+        )
 
     def _spans(self, years_back: int = 0) -> list[Span]:
         """The times that are named, each within the limits that are named with them: "after

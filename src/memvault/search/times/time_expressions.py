@@ -314,8 +314,10 @@ class _Cutter:
             and match["prep"].lower() != "since"
             and self._may_be_ahead()
         )
-        is_sure = match["weekday"] or ASKS_AHEAD.search(self.text)
-        if coming is not None and is_ahead and is_sure:
+        asks_ahead = ASKS_AHEAD.search(self.text) is not None
+        is_sure = match["weekday"] or asks_ahead
+        is_before = preposition == "before" and asks_ahead and self._may_be_ahead()
+        if coming is not None and ((is_ahead and is_sure) or is_before):
             span, coming = coming, None
         part_of_time = (match["end"] or match["part"] or "").lower()
         if preposition == "before" and part_of_time in ("end", "rest", "end of", "ende"):
