@@ -9,6 +9,7 @@ A memory found is one `Hit`, which the stages enrich in place.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Protocol
@@ -31,6 +32,7 @@ from memvault.search.knowledge import MIN_KNOWLEDGE, Knowledge
 from memvault.search.lists.named_groups import names_any
 from memvault.search.modes import PLANS, Floats32, detect_mode, diverse
 from memvault.search.notices import (
+    OTHER_LANGUAGE,
     UNSURE,
     cut_list_notice,
     incomplete_list_notice,
@@ -164,7 +166,8 @@ class Searcher:
             topic=self._checker.topic_of(query),
             time=self.candidates.time_of(query),
         )
-        candidates = self.candidates.find(request, _candidate_count(request, chosen_mode))
+        found = self.candidates.find(request, _candidate_count(request, chosen_mode))
+        candidates = replace(found, notice=self._language_notice(request, found) or found.notice)
         knowledge = self._knowledge.of(request, candidates.hits)
         is_known = knowledge >= MIN_KNOWLEDGE
         if not is_known and knowledge < self._knowledge.least_shown(query):
@@ -206,6 +209,17 @@ class Searcher:
         time = self.candidates.time_of(query)
         request = SearchRequest(query, scope or Scope(), time=time)
         return self.candidates.find(request, limit).hits[:limit]
+
+    def _language_notice(self, request: SearchRequest, candidates: Candidates) -> str | None:
+        """Says that the question would find more in the language of the notes; None if it would
+        not, or if it gets a list, which no text has to fit."""
+        hits = candidates.hits
+        if any(hit.relevance == 1.0 for hit in hits):
+            return None
+        with suppress(StoreUnavailable):
+            if self.hybrid.languages.is_in_other_language(request.query, [h.text for h in hits]):
+                return " ".join(filter(None, (candidates.notice, OTHER_LANGUAGE)))
+        return None
 
     # -- judging --------------------------------------------------------------------------------
 
