@@ -10,7 +10,6 @@ from mcp_server.answers.base import (
     Lines,
     MemoryNamed,
     Moment,
-    Named,
     Shape,
     optional,
     read_from,
@@ -89,8 +88,12 @@ class ContradictedShape(MemoryNamed):
     text: str = read_from("snippet")
 
 
-class RelatedShape(Named):
-    """An older memory on the same matter as the new one, which may replace what it says."""
+class RelatedShape(MemoryNamed):
+    """An older memory on the same matter as the new one, which may replace what it says in
+    ``text``; this is left out where an unverified claim is withheld."""
+
+    lines: Lines | None = optional()
+    text: Filled[str] = optional()
 
 
 class EditedAnswer(Answer):

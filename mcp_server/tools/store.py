@@ -46,11 +46,15 @@ from memvault.model.memory import (
     UTLState,
 )
 from memvault.model.note import LineRange
+from memvault.model.search import Hit
 from memvault.model.state import CognitivePulse
-from memvault.reasoning.critique import Contradiction
+from memvault.reasoning.critique import NEW_CHARS, Contradiction
+from memvault.search.excerpt import Excerpt
 from memvault.vault.file_names import is_agent_file
 from memvault.vault.session_lines import is_captured
+from memvault.verification.sensitive_topics import sensitive_topic_of
 
+RELATED_BYTES = 160  # of what is quoted of a related memory; its nearest sentence is shown whole
 MAX_NAMESAKES = 3  # that a notice lists
 MAX_KEYS = 30  # of preferences that an answer lists
 
@@ -198,7 +202,7 @@ class StoreTools(Tools):
         related = self._box.related(draft.content, project)
         stored = self._box.container.actions.store(draft)
         notice = self._propose(claim, stored, why_of(rationale)) if claim is not None else None
-        answer = self._answer(stored, contradicted, related)
+        answer = self._answer(stored, draft.content or "", contradicted, related)
         if notice is None:
             return answer
         return answer.model_copy(update={"notice": " ".join(filter(None, (notice, answer.notice)))})
@@ -234,8 +238,32 @@ class StoreTools(Tools):
             "on the Curate page.",
         )
 
+    def _related(self, content: str, hits: Sequence[Hit]) -> list[RelatedShape]:
+        """The memories on the same matter, each with the sentence that is nearest to the new text.
+
+        On sensitive topics others' unverified claims have no text, as in answers to questions.
+        """
+        opening, limits = content[:NEW_CHARS], [RELATED_BYTES] * len(hits)
+        excerpts = self._box.container.excerpts.of(opening, hits, limits) if hits else []
+        is_sensitive = sensitive_topic_of(opening) is not None
+
+        def shape(memory: Memory, excerpt: Excerpt) -> RelatedShape:
+            related = RelatedShape(id=memory.id, title=memory.title, path=memory.path)
+            origin = memory.provenance.of_lines(excerpt.lines)
+            if is_sensitive and not (origin.is_person or memory.verified):
+                return related
+            quoted = {"lines": list(excerpt.lines), "text": excerpt.text}
+            return related.model_copy(update=quoted)
+
+        pairs = zip(hits, excerpts, strict=True)
+        return [shape(hit.memory, excerpt) for hit, excerpt in pairs]
+
     def _answer(
-        self, stored: StoredMemory, contradicted: Sequence[Contradiction], related: Sequence[Memory]
+        self,
+        stored: StoredMemory,
+        content: str,
+        contradicted: Sequence[Contradiction],
+        related: Sequence[Hit],
     ) -> StoredAnswer:
         quarantined = self._box.container.guarded.held_at(stored.path)
         if quarantined is not None and quarantined.whole:
@@ -251,7 +279,7 @@ class StoreTools(Tools):
         new = learning_state_of_new(meter, memory.id, apart_from=is_session)
         self._box.container.activity.stored(memory.id, client_name(), new.state)
         mentioned = {memory.id, *(contradiction.memory.id for contradiction in contradicted)}
-        related = [other_memory for other_memory in related if other_memory.id not in mentioned]
+        related = [hit for hit in related if hit.memory.id not in mentioned]
         return StoredAnswer(
             node_id=memory.id,
             path=memory.path,
@@ -261,7 +289,7 @@ class StoreTools(Tools):
             reversal_hash=stored.change.reversal_hash if stored.change else None,
             contradicts=[ContradictedShape.of(contradiction) for contradiction in contradicted]
             or None,
-            related=[RelatedShape.of(related_memory) for related_memory in related],
+            related=self._related(content, related),
             notice=self._notice(
                 stored, memory, contradicted, _near_duplicate(new, related), quarantined
             ),
@@ -336,8 +364,8 @@ def _with_nearest(names: Mapping[str, Sequence[str]]) -> str:
     )
 
 
-def _near_duplicate(new: NewMemoryState, related: Sequence[Memory]) -> Memory | None:
+def _near_duplicate(new: NewMemoryState, related: Sequence[Hit]) -> Memory | None:
     """The related memory that is a near-duplicate of the new one, or None."""
     if new.state.delta_s > 1.0 - MIN_COSINE:
         return None
-    return next((memory for memory in related if memory.id == new.nearest[0]), None)
+    return next((hit.memory for hit in related if hit.memory.id == new.nearest[0]), None)

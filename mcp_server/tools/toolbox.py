@@ -201,7 +201,7 @@ class Toolbox:
         links = self.container.live.indexer.links
         return wikilink_from_all(memory.path, [other.path for other in memories], links)
 
-    def related(self, text: str | None, project: str | None) -> list[Memory]:
+    def related(self, text: str | None, project: str | None) -> list[Hit]:
         """As `Critic.related_to_new`; none while a store does not answer."""
         with suppress(StoreUnavailable, GraphQueryError, DiskFull):
             scope = Scope(None, project)
