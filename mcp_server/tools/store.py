@@ -232,7 +232,7 @@ class StoreTools(Tools):
             created_at=text.at,
             johari_quadrant=JohariQuadrant.UNKNOWN,
             utl_state=UTLState(),
-            pulse=self._box.meter.of_vault(),
+            pulse=self._box.meter.of_change(),
             notice="Kept as a note, but in quarantine: it contains what looks like orders to an "
             f"AI model ({', '.join(text.kinds)}). No tool returns it until the person releases it "
             "on the Curate page.",

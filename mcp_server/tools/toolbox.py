@@ -247,7 +247,7 @@ class Tools:
             "preview": preview,
             "lines": None if lines is None else [LineShape.of(line) for line in lines],
             "reversal_hash": done.change.reversal_hash if done.change else None,
-            "pulse": self._box.meter.of_vault(),
+            "pulse": self._box.meter.of_change(),
         }
 
 

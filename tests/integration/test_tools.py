@@ -398,6 +398,21 @@ def test_search_and_fetch_are_as_chatgpt_wants_them(reader):
     assert all(isinstance(value, str) for value in fetched["metadata"].values())
 
 
+def test_a_note_is_read_by_whatever_an_answer_calls_it(reader):
+    mira = reader.ok("get_memory", path="permanent/Mira Sand.md")
+    assert reader.ok("fetch", id="Mira Sand")["id"] == mira["id"]
+    assert reader.ok("get_memory", id=mira["id"], path=mira["path"])["content"] == mira["content"]
+    other = next(path for path in NOTES if path != mira["path"])
+    assert mira["path"] in reader.error("get_memory", id=mira["id"], path=other)["message"]
+
+
+def test_the_answer_of_a_change_suggests_nothing_about_other_notes(reader):
+    assert reader.ok("get_memetic_status")["pulse"]["suggested_action"] != "ready"
+    why = "only to see what would change"
+    seen = reader.ok("forget_concept", target="Mira Sand", rationale=why, preview=True)
+    assert seen["pulse"]["suggested_action"] == "ready"
+
+
 def test_fetching_an_unknown_id_is_an_error_that_names_it(reader):
     assert "no-such-id" in reader.error("fetch", id="no-such-id")["message"]
 
