@@ -26,6 +26,7 @@ from memvault.search.calibration import (
     confidence,
     features,
     is_unrelated_title,
+    may_answer,
 )
 from memvault.search.candidates import CandidateFinder
 from memvault.search.knowledge import MIN_KNOWLEDGE, Knowledge
@@ -239,6 +240,8 @@ class Searcher:
         if not request.is_narrowed:
             confident = [hit for hit in confident if not is_unrelated_title(hit)]
         shown = self._diversify(request.query, confident, top_k, plan.diversity)
+        if request.top_k is None and not request.is_narrowed:
+            shown = self._likely(request.query, shown)
         may_be_withheld = shown
         if topic is not None and not request.allow_unverified:
             # Claims that came before the person's notes count as withheld where they are cut off.
@@ -253,6 +256,14 @@ class Searcher:
             withheld_notice(topic, request.query, may_be_withheld),
         )
         return SearchResult(shown, mode, topic, " ".join(filter(None, notices)) or None)
+
+    def _likely(self, query: str, hits: list[Hit]) -> list[Hit]:
+        """The hits without those that hardly answer; all if the model does not know the language,
+        since relevances, and so confidences, then say little."""
+        with suppress(StoreUnavailable):
+            if self.hybrid.languages.is_in_unknown_language(query):
+                return hits
+        return [hit for rank, hit in enumerate(hits) if may_answer(hit, rank)]
 
     def _count_notes(self, scope: Scope, kind: str) -> int:
         """How many notes of a type, or in a folder or with a tag of this name, a scope has."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 from memvault.model.memory import Memory
-from memvault.model.search import Hit, Scope
+from memvault.model.search import Filters, Hit, Scope
 from memvault.search.relations.relation_search import MAX_HOPS
 from memvault.search.times.question_time import QuestionTime
 
@@ -37,7 +37,7 @@ class SearchRequest:
     @property
     def is_narrowed(self) -> bool:
         """Whether filters choose among the memories."""
-        return self.memory_filter is not None or self.scope.filters is not None
+        return self.memory_filter is not None or self.scope.filters not in (None, Filters())
 
     @property
     def key(self) -> str:
