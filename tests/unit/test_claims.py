@@ -395,3 +395,12 @@ def test_a_number_with_marks_of_two_kinds_or_a_leading_zero_is_read(
     written: str, value: tuple[float, ...]
 ) -> None:
     assert [amount.parts for amount in amounts_in(f"It holds {written}.")] == [value]
+
+
+def test_the_end_of_a_time_is_no_end_of_the_notes_subject():
+    (support,) = claims("Support until the end of 2026.")
+    assert support.label == "support"
+    assert says("End: 2024-12-20", "Support until the end of 2026.") is Verdict.UNRELATED
+    assert says("End: 2024-12-20", "The end of Aurora is 31 December 2026.") is not (
+        Verdict.UNRELATED
+    )
