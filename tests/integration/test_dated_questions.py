@@ -438,3 +438,15 @@ def test_what_is_to_do_before_a_day_is_before_the_coming_one(
     hits = searcher.search("What must I do before 5 December?", top_k=30).hits
     assert hits[0].memory.path == "permanent/Tiles.md"
     assert not any(hit.memory.path.startswith("sessions/2025") for hit in hits)
+
+
+def test_what_was_decided_at_a_time_begins_with_the_decisions(
+    searcher: Searcher, indexer: Indexer, write: Write
+) -> None:
+    decision = "---\ntype: decision\ndate: 2026-03-03\n---\nThe boiler is replaced, not mended.\n"
+    write("permanent/Boiler.md", decision)
+    indexer.scan()
+    for question in ("What did we decide in March?", "What has been decided this year?"):
+        hits = searcher.search(question, top_k=5).hits
+        assert hits[0].memory.path == "permanent/Boiler.md", question
+    assert searcher.search("What happened in March?").hits[0].memory.path.startswith("sessions/")

@@ -48,6 +48,7 @@ MAX_OTHER_WORDS = 1  # of a question for one, besides the key: whose value it is
 MAX_TITLED = 3  # notes with a time in their title that begin the notes of it
 MIN_DAYS = 2  # notes with a day of their own that have it
 MAX_NAMING_WORDS = 4  # words of a question that name a folder, project or title
+TYPE_START = 4  # first letters that a type shares with the verb for it
 MAX_TASK_WORDS = 4  # words of a question that say which tasks it asks for
 
 
@@ -235,8 +236,9 @@ class Listing:
         tasks of that time first, other tasks after the notes of it; and the ids of those with open
         tasks.
 
-        Notes whose titles name the time come before them, or after them if these are many: then
-        their titles say only that they are of that year ("Invoice 7 of 2026").
+        Notes of a type that a verb of the question means come first: "What did we decide in March?"
+        is for decisions. Notes whose titles name the time come before the others, or after them if
+        these are many: then their titles say only that they are of that year ("Invoice 7 of 2026").
         """
         catalogue = self._indexed.catalogue
         wants_tasks = asks_for_tasks(question) and not time.past
@@ -253,6 +255,8 @@ class Listing:
         of_time = time.all_of_this_time(dated, catalogue.days_named, memories_with_tasks)
         both = [*titled, *of_time] if len(titled) <= MAX_TITLED else [*of_time, *titled]
         memories = distinct_by(both, lambda memory: memory.id)
+        is_of_type = _begins_as_a_word_of(question)
+        memories.sort(key=lambda memory: not is_of_type(memory.type))
         memories.sort(key=lambda memory: memory.id not in first_ids)
         return memories, {memory.id for memory in memories_with_tasks}
 
@@ -362,6 +366,13 @@ def _property_notice(count: int, shown_count: int, compared_key: str | None) -> 
 
 def _words(text: str) -> set[str]:
     return set(some_words(text))
+
+
+def _begins_as_a_word_of(question: str) -> Callable[[str], bool]:
+    """A function that says whether a type begins as a word of the question does: "decided" and
+    decision, "entschieden" and Entscheidung, but for the type of all notes that have none."""
+    starts = {word[:TYPE_START] for word in _words(question) if len(word) > TYPE_START}
+    return lambda kind: kind != "note" and kind.casefold()[:TYPE_START] in starts
 
 
 def _is_preference(memory: Memory) -> bool:
