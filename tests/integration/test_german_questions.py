@@ -52,6 +52,10 @@ def test_plans_are_found(ask: Callable[[str], list[str]]) -> None:
     assert ask("Was steht nächste Woche an?") == ["Ofen"]
 
 
+def test_what_is_to_do_by_a_day_is_before_the_coming_one(ask: Callable[[str], list[str]]) -> None:
+    assert ask("Was muss ich bis 5. Dezember noch tun?") == ["Ofen", "Werkstatt"]
+
+
 def test_notes_are_found_by_their_type(ask: Callable[[str], list[str]]) -> None:
     assert set(ask("Zeige alles Backwerk, das ich habe")[:2]) == {"Brotteig", "Zwetschgendatschi"}
 

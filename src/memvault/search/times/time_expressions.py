@@ -75,6 +75,11 @@ class Cut:
     any_year: bool = False
     coming: Span | None = None
 
+    @property
+    def coming_only(self) -> Cut:
+        """The same for a question that asks for what is to come."""
+        return self if self.coming is None else replace(self, span=self.coming, coming=None)
+
 
 def cut_times(
     text: str, calendar: Calendar, event_day: EventDay | None = None
@@ -314,10 +319,8 @@ class _Cutter:
             and match["prep"].lower() != "since"
             and self._may_be_ahead()
         )
-        asks_ahead = ASKS_AHEAD.search(self.text) is not None
-        is_sure = match["weekday"] or asks_ahead
-        is_before = preposition == "before" and asks_ahead and self._may_be_ahead()
-        if coming is not None and ((is_ahead and is_sure) or is_before):
+        is_sure = match["weekday"] or ASKS_AHEAD.search(self.text)
+        if coming is not None and is_ahead and is_sure:
             span, coming = coming, None
         part_of_time = (match["end"] or match["part"] or "").lower()
         if preposition == "before" and part_of_time in ("end", "rest", "end of", "ende"):
