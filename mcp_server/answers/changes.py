@@ -246,15 +246,25 @@ class StoredAnswer(Answer):
     related: Filled[list[RelatedShape]] = optional()
 
 
+class SimilarPreference(Shape):
+    """A preference whose key has a word of the one that was asked for."""
+
+    key: str
+    value: str
+    path: str
+    line: int
+
+
 class PreferenceAnswer(Answer):
-    """``value`` and ``path`` are null for a preference that the person never stated; ``keys`` are
-    then those that they did state; ``reversal_hash`` undoes what was set."""
+    """``value`` and ``path`` are null for a preference that the person never stated; ``similar``
+    and ``keys`` are then those that they did state; ``reversal_hash`` undoes what was set."""
 
     key: str
     value: str | None
     path: str | None
     line: int | None = optional()
     reversal_hash: str | None = optional()
+    similar: Filled[list[SimilarPreference]] = optional()
     keys: Filled[list[str]] = optional()
 
 

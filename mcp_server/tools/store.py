@@ -12,6 +12,7 @@ from mcp_server.answers.changes import (
     ContradictedShape,
     PreferenceAnswer,
     RelatedShape,
+    SimilarPreference,
     StoredAnswer,
 )
 from mcp_server.middleware.call_keys import call_key
@@ -50,12 +51,14 @@ from memvault.model.search import Hit
 from memvault.model.state import CognitivePulse
 from memvault.reasoning.critique import NEW_CHARS, Contradiction
 from memvault.search.excerpt import Excerpt
+from memvault.text.stems import stems
 from memvault.vault.file_names import is_agent_file
 from memvault.vault.session_lines import is_captured
 from memvault.verification.sensitive_topics import sensitive_topic_of
 
 RELATED_BYTES = 160  # of what is quoted of a related memory; its nearest sentence is shown whole
 MAX_NAMESAKES = 3  # that a notice lists
+MAX_SIMILAR = 5  # preferences that an answer gives with their values
 MAX_KEYS = 30  # of preferences that an answer lists
 
 Value = Annotated[
@@ -68,7 +71,7 @@ class PreferenceTools(Tools):
 
     @tool(annotations=READS, tags=CORE, title="Get a preference")
     def get_preference(self, key: PreferenceKey) -> PreferenceAnswer:
-        """Read one of the person's preferences by key; `value` is null if there is none.
+        """Read one of the person's preferences by key; if `value` is null, see `similar`, `keys`.
 
         Call this before you choose a language, style or format. All of them: recall_memory
         "preferences".
@@ -76,13 +79,24 @@ class PreferenceTools(Tools):
         container = self._box.container
         store, folders = container.live.stores.keyvalue, container.vault.folders
         preference = get_preference(store, folders, key, self._is_persons)
+        if preference is not None:
+            return PreferenceAnswer(
+                key=preference.key,
+                value=preference.value,
+                path=preference.path,
+                line=preference.line,
+                pulse=self._pulse_of(preference.path),
+            )
+        keys, key_stems = preference_keys(store, folders), stems(key)
+        near = [other for other in keys if not key_stems.isdisjoint(stems(other))][:MAX_SIMILAR]
+        similar = [get_preference(store, folders, other, self._is_persons) for other in near]
         return PreferenceAnswer(
-            key=preference.key if preference else key,
-            value=preference.value if preference else None,
-            path=preference.path if preference else None,
-            line=preference.line if preference else None,
-            keys=[] if preference else preference_keys(store, folders)[:MAX_KEYS],
-            pulse=self._pulse_of(preference.path if preference else ""),
+            key=key,
+            value=None,
+            path=None,
+            similar=[SimilarPreference.of(each) for each in similar if each is not None],
+            keys=keys[:MAX_KEYS],
+            pulse=self._box.meter.of_change(),
         )
 
     def _is_persons(self, preference: Preference) -> bool:

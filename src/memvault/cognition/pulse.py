@@ -185,8 +185,8 @@ class PulseMeter:
         return self._pulse(self._vault_measures().state, None)
 
     def of_change(self) -> CognitivePulse:
-        """The pulse of everything indexed, for the answer of a change; it suggests nothing, as what
-        the vault needs has nothing to do with the change."""
+        """The pulse of everything indexed, for the answer of a change or about no note; it suggests
+        nothing, as what the vault needs has nothing to do with that."""
         return self.of_vault().model_copy(update={"suggested_action": SuggestedAction.READY})
 
     def states(self, ids: Sequence[str]) -> dict[str, MemoryState]:
