@@ -29,10 +29,11 @@ from mcp_server.answers.base import (
 )
 from mcp_server.answers.reasoning import CausalShape, ConeShape, ConflictShape, SurroundingsShape
 from memvault.cognition.pulse import MemoryState
+from memvault.model.distinct import distinct_by
 from memvault.model.memory import JohariQuadrant, Lifecycle, UTLState
 from memvault.model.note import LineRange
 from memvault.model.provenance import OriginKind
-from memvault.model.search import EntailmentCone, Hit, Insights, Mode, VerbosityLevel
+from memvault.model.search import EntailmentCone, Hit, Hop, Insights, Mode, VerbosityLevel
 from memvault.model.verification import Status, Verification
 from memvault.reasoning.bayes.source_weights import wilson
 from memvault.search.excerpt import Excerpt
@@ -364,6 +365,10 @@ def is_verified(hit: Hit, lines: LineRange) -> bool:
     return check.verified and covers_text
 
 
+def _shown_of_hop(hop: Hop) -> tuple[str, ...]:  # which properties and text may both state
+    return hop.source, hop.relation, hop.target, hop.path
+
+
 def _heading(hit: Hit, excerpt: Excerpt) -> str | None:
     return below_title(hit.memory.provenance.own_heading(excerpt.heading), hit.memory.title)
 
@@ -391,7 +396,7 @@ def _node(hit: Hit, excerpt: Excerpt, state: MemoryState) -> NodeShape:
         else hit.memory.provenance.of_lines(excerpt.lines).kind,
         verification=_verification_shape(hit.verification, withheld=hit.withheld),
         newer_claims=hit.verification.newer,
-        hops=None if hit.withheld else hit.hops,
+        hops=None if hit.withheld else distinct_by(hit.hops, _shown_of_hop),
         state=state,
     ).model_copy(update=hidden_labels(hit))
     return node if node.date != node.created_at else node.model_copy(update={"date": None})

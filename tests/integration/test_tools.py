@@ -413,6 +413,12 @@ def test_the_answer_of_a_change_suggests_nothing_about_other_notes(reader):
     assert seen["pulse"]["suggested_action"] == "ready"
 
 
+def test_the_notes_of_a_list_need_have_nothing_in_common(reader):
+    listed_notes = reader.ok("recall_memory", query="What do you know about me?")
+    assert len(listed_notes["nodes"]) > 3
+    assert listed_notes["pulse"]["suggested_action"] == "ready"
+
+
 def test_fetching_an_unknown_id_is_an_error_that_names_it(reader):
     assert "no-such-id" in reader.error("fetch", id="no-such-id")["message"]
 
@@ -427,6 +433,10 @@ def test_a_preference_never_stated_has_no_value(reader):
     answer = reader.ok("get_preference", key="shoe size")
     assert answer["value"] is None and answer["path"] is None
     assert "reply language" in answer["keys"]  # of which one may mean the same
+    known = reader.ok("get_preference", key="reply language")
+    near = reader.ok("get_preference", key="language of answers")
+    assert near["value"] is None
+    assert near["similar"] == [{key: known[key] for key in ("key", "value", "path", "line")}]
     assert "keys" not in reader.ok("get_preference", key="reply language")
 
 
