@@ -33,7 +33,7 @@ from memvault.model.distinct import distinct_by
 from memvault.model.memory import JohariQuadrant, Lifecycle, UTLState
 from memvault.model.note import LineRange
 from memvault.model.provenance import OriginKind
-from memvault.model.search import EntailmentCone, Hit, Hop, Insights, Mode, VerbosityLevel
+from memvault.model.search import EntailmentCone, Hit, Insights, Mode, VerbosityLevel
 from memvault.model.verification import Status, Verification
 from memvault.reasoning.bayes.source_weights import wilson
 from memvault.search.excerpt import Excerpt
@@ -365,10 +365,6 @@ def is_verified(hit: Hit, lines: LineRange) -> bool:
     return check.verified and covers_text
 
 
-def _shown_of_hop(hop: Hop) -> tuple[str, ...]:  # which properties and text may both state
-    return hop.source, hop.relation, hop.target, hop.path
-
-
 def _heading(hit: Hit, excerpt: Excerpt) -> str | None:
     return below_title(hit.memory.provenance.own_heading(excerpt.heading), hit.memory.title)
 
@@ -396,7 +392,9 @@ def _node(hit: Hit, excerpt: Excerpt, state: MemoryState) -> NodeShape:
         else hit.memory.provenance.of_lines(excerpt.lines).kind,
         verification=_verification_shape(hit.verification, withheld=hit.withheld),
         newer_claims=hit.verification.newer,
-        hops=None if hit.withheld else distinct_by(hit.hops, _shown_of_hop),
+        hops=None
+        if hit.withheld
+        else distinct_by(hit.hops, lambda hop: (hop.source, hop.relation, hop.target, hop.path)),
         state=state,
     ).model_copy(update=hidden_labels(hit))
     return node if node.date != node.created_at else node.model_copy(update={"date": None})
