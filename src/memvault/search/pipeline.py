@@ -258,10 +258,12 @@ class Searcher:
         return SearchResult(shown, mode, topic, " ".join(filter(None, notices)) or None)
 
     def _likely(self, query: str, hits: list[Hit]) -> list[Hit]:
-        """The hits without those that hardly answer; all if the model does not know the language,
-        since relevances, and so confidences, then say little."""
+        """The hits without those that hardly answer; all if the model does not know the language
+        of notes and question, since relevances, and so confidences, then say little."""
         with suppress(StoreUnavailable):
-            if self.hybrid.languages.is_in_unknown_language(query):
+            languages, texts = self.hybrid.languages, [hit.text for hit in hits]
+            unknown = languages.is_in_unknown_language(query)
+            if unknown and not languages.is_in_other_language(query, texts):
                 return hits
         return [hit for rank, hit in enumerate(hits) if may_answer(hit, rank)]
 
