@@ -286,6 +286,23 @@ def test_recall_memory_leaves_out_hops_that_only_say_that_a_note_has_a_name(writ
     assert {"Skipper"} in relations(1)
 
 
+def test_recall_memory_leaves_out_that_a_note_is_of_the_project_in_its_path(writer):
+    texts = {"projects/Barge/Barge.md": "A barge of oak.", "projects/Barge/Sails.md": "Two sails "
+             "for the barge.", "projects/Barge/Crew.md": "Skipper: [[Odd Berg]]"}  # fmt: skip
+    for path, text in texts.items():
+        (writer.container.vault.root / path).parent.mkdir(parents=True, exist_ok=True)
+        (writer.container.vault.root / path).write_text(f"{text}\n")
+    writer.container.indexing.index_written(list(texts))
+
+    def relations(level):
+        question = {"query": "What belongs to the project Barge?", "top_k": 100}
+        nodes = writer.ok("recall_memory", verbosity_level=level, **question)["nodes"]
+        nodes = [node for node in nodes if node["path"].startswith("projects/Barge/")]
+        return [{hop["relation"] for hop in node.get("hops", [])} for node in nodes]
+
+    assert {"project"} in relations(2) and {"project"} not in relations(1)
+
+
 def test_the_day_of_a_memory_is_shown_once(writer):
     for day, created in (("2026-03-01", ""), ("2026-03-02", "created: 2026-03-04\n")):
         path = writer.container.vault.root / f"Tide {day}.md"
