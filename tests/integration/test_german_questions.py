@@ -81,6 +81,14 @@ def test_a_question_in_another_language_than_the_notes_is_to_be_asked_again(
     assert not is_asked_again(searcher, "What is on next week?"), "it gets a list"
 
 
+def test_an_english_question_that_finds_english_notes_is_not_asked_again(
+    searcher: Searcher, write: Callable[..., Path], indexer: Indexer
+) -> None:
+    write("permanent/Bees.md", "The bees of my neighbour are ready for the winter, as are mine.\n")
+    indexer.scan()
+    assert not is_asked_again(searcher, "How are the bees of my neighbour?")
+
+
 def test_a_german_question_to_english_notes_is_to_be_asked_again(
     write: Callable[..., Path], indexer: Indexer, embedder: Embedder
 ) -> None:

@@ -17,6 +17,7 @@ from memvault.stores.vectors.languages import (
     LANGUAGES,
     function_words_by_language,
     is_foreign,
+    language_of,
     language_of_query,
 )
 from memvault.text.encoders.embedding import Embedder
@@ -128,9 +129,11 @@ class NoteLanguages:
                 return language not in self._vectors.frequent_languages()
             is_counted = language_of_query(query, LANGUAGES) is not None
             return is_counted or not any(map(is_foreign, found))
+        if function_words_by_language(query, ["english"])["english"] < SURE_WORDS:
+            return False
         main = self._vectors.main_language()
-        is_english = function_words_by_language(query, ["english"])["english"] >= SURE_WORDS
-        return is_english and main is not None and not self._knows(main)
+        finds_english = any(language_of(text) == "english" for text in found)
+        return main is not None and not self._knows(main) and not finds_english
 
     def unknown(self) -> list[str]:
         """The languages that many notes are in and the model does not know, the commonest first.
