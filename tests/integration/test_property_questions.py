@@ -513,10 +513,12 @@ def test_a_folder_with_one_note_stands_for_no_type(
 def test_a_property_of_a_project_is_that_of_the_note_called_as_its_folder(
     searcher: Searcher, indexer: Indexer, write: Write
 ) -> None:
-    write("projects/Heron/Heron.md", "---\ntype: project\nbudget: 240000\n---\nA buoy.\n")
+    properties = "type: project\nbudget: 240000\nlead: '[[Jonas]]'"
+    write("projects/Heron/Heron.md", f"---\n{properties}\n---\nA buoy.\n")
     write("projects/Heron/Energy.md", "# Energy budget of Heron\n\nIt uses 265 mWh a day.\n")
     write("projects/Heron/Tasks.md", "# Tasks of Heron\n\n- [ ] Order rings\n")
     indexer.scan()
     answer = searcher.search("What is the budget of Heron?")
     assert answer.hits[0].memory.path == "projects/Heron/Heron.md"
     assert answer.notice == "1 note has the properties that the question names."
+    assert searcher.search("Where does the lead of Heron work?").notice is None, "relations say so"

@@ -306,7 +306,8 @@ class PropertyQuestion:
             return False
         is_narrowed = self._compares or self.time is not None or asks_for_count(self.text)
         # A project's note may be called as its folder is.
-        is_meant = bool(note.words_by_key) and note.is_named_by(note.words_of_type)
+        has_value = bool(note.words_by_key) and not note.links_elsewhere
+        is_meant = has_value and note.is_named_by(note.words_of_type)
         return (
             is_narrowed
             or bool(values)
