@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Annotated
 
 from fastmcp.tools import tool
@@ -38,7 +39,7 @@ from memvault.curation.proposals import ProposalKind
 from memvault.curation.quarantine import QuarantinedText
 from memvault.curation.targets import namesakes
 from memvault.curation.tasks.near_duplicates import MIN_COSINE
-from memvault.model.errors import RateLimited
+from memvault.model.errors import MemvaultError, RateLimited
 from memvault.model.memory import (
     MAX_CONTENT_CHARS,
     JohariQuadrant,
@@ -258,11 +259,15 @@ class StoreTools(Tools):
         On sensitive topics others' unverified claims have no text, as in answers to questions.
         """
         opening, limits = content[:NEW_CHARS], [RELATED_BYTES] * len(hits)
-        excerpts = self._box.container.excerpts.of(opening, hits, limits) if hits else []
+        excerpts: Sequence[Excerpt | None] = [None] * len(hits)
+        with suppress(MemvaultError):  # the memory is stored already
+            excerpts = self._box.container.excerpts.of(opening, hits, limits) if hits else []
         is_sensitive = sensitive_topic_of(opening) is not None
 
-        def shape(memory: Memory, excerpt: Excerpt) -> RelatedShape:
+        def shape(memory: Memory, excerpt: Excerpt | None) -> RelatedShape:
             related = RelatedShape(id=memory.id, title=memory.title, path=memory.path)
+            if excerpt is None:
+                return related
             origin = memory.provenance.of_lines(excerpt.lines)
             if is_sensitive and not (origin.is_person or memory.verified):
                 return related

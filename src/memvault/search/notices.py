@@ -16,8 +16,8 @@ from memvault.text.words import STOP_WORDS, words
 NONE_OF_THAT_TIME = "No note is of the time asked for, or names a day of it; these are the nearest."
 UNSURE = "No note surely answers this; these are the nearest."
 OTHER_LANGUAGE = (
-    "Hardly any note is in the language of the question, which the search model hardly knows: ask "
-    "again in the language of the notes."
+    "Hardly any note is in the language of the question, and the search model does not know both: "
+    "ask again in the language of the notes."
 )
 MAX_NEAREST = 3  # notes named if none answers
 MAX_NAMED = 5  # memories and properties of which the text is withheld
