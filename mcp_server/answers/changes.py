@@ -10,7 +10,6 @@ from mcp_server.answers.base import (
     Lines,
     MemoryNamed,
     Moment,
-    Named,
     Shape,
     optional,
     read_from,
@@ -89,8 +88,12 @@ class ContradictedShape(MemoryNamed):
     text: str = read_from("snippet")
 
 
-class RelatedShape(Named):
-    """An older memory on the same matter as the new one, which may replace what it says."""
+class RelatedShape(MemoryNamed):
+    """An older memory on the same matter as the new one, which may replace what it says in
+    ``text``; this is left out where an unverified claim is withheld."""
+
+    lines: Lines | None = optional()
+    text: Filled[str] = optional()
 
 
 class EditedAnswer(Answer):
@@ -243,15 +246,25 @@ class StoredAnswer(Answer):
     related: Filled[list[RelatedShape]] = optional()
 
 
+class SimilarPreference(Shape):
+    """A preference whose key has a word of the one that was asked for."""
+
+    key: str
+    value: str
+    path: str
+    line: int
+
+
 class PreferenceAnswer(Answer):
-    """``value`` and ``path`` are null for a preference that the person never stated; ``keys`` are
-    then those that they did state; ``reversal_hash`` undoes what was set."""
+    """``value`` and ``path`` are null for a preference that the person never stated; ``similar``
+    and ``keys`` are then those that they did state; ``reversal_hash`` undoes what was set."""
 
     key: str
     value: str | None
     path: str | None
     line: int | None = optional()
     reversal_hash: str | None = optional()
+    similar: Filled[list[SimilarPreference]] = optional()
     keys: Filled[list[str]] = optional()
 
 

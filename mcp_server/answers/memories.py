@@ -29,6 +29,7 @@ from mcp_server.answers.base import (
 )
 from mcp_server.answers.reasoning import CausalShape, ConeShape, ConflictShape, SurroundingsShape
 from memvault.cognition.pulse import MemoryState
+from memvault.model.distinct import distinct_by
 from memvault.model.memory import JohariQuadrant, Lifecycle, UTLState
 from memvault.model.note import LineRange
 from memvault.model.provenance import OriginKind
@@ -36,7 +37,7 @@ from memvault.model.search import EntailmentCone, Hit, Insights, Mode, Verbosity
 from memvault.model.verification import Status, Verification
 from memvault.reasoning.bayes.source_weights import wilson
 from memvault.search.excerpt import Excerpt
-from memvault.text.relations import MENTIONS
+from memvault.text.relations import MENTIONS, PROJECT
 from memvault.verification.labels import hidden_labels
 
 FADED = "Only its summary or keys are left; `memvault reconstruct` brings back the full text."
@@ -229,10 +230,8 @@ class FetchAnswer(Answer):
 
 
 class LinkShape(Shape):
-    """A relation of the note to another; without ``path`` no note has this file name or alias.
-
-    ``titled`` is then the path of the note that has the name as its title.
-    """
+    """A relation of the note to another; without ``path`` no note has this file name or alias, and
+    ``titled`` is the path of the note that has the name as its title."""
 
     relation: str
     title: str
@@ -292,8 +291,9 @@ def bare_node(hit: Hit) -> NodeShape:
 
 
 def without_mentions(node: NodeShape) -> NodeShape:
-    """The memory without hops that state no relation: that a note has a name is in its text."""
-    if any(hop.relation != MENTIONS for hop in node.hops or ()):
+    """The memory without hops that its text and path say: it has a name, or is of a project."""
+    said = {(PROJECT, folder) for folder in node.path.split("/")[:-1]}
+    if any(h.relation != MENTIONS and (h.relation, h.target) not in said for h in node.hops or ()):
         return node
     return node.model_copy(update={"hops": None})
 
@@ -391,7 +391,9 @@ def _node(hit: Hit, excerpt: Excerpt, state: MemoryState) -> NodeShape:
         else hit.memory.provenance.of_lines(excerpt.lines).kind,
         verification=_verification_shape(hit.verification, withheld=hit.withheld),
         newer_claims=hit.verification.newer,
-        hops=None if hit.withheld else hit.hops,
+        hops=None
+        if hit.withheld
+        else distinct_by(hit.hops, lambda hop: (hop.source, hop.relation, hop.target, hop.path)),
         state=state,
     ).model_copy(update=hidden_labels(hit))
     return node if node.date != node.created_at else node.model_copy(update={"date": None})

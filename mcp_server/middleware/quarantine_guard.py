@@ -16,6 +16,7 @@ from starlette.concurrency import run_in_threadpool
 
 from mcp_server.middleware import CallTool, ToolCall
 from mcp_server.middleware.client_identity import is_person
+from memvault.curation.changes.change_text import said_in
 from memvault.model.errors import MemvaultError, NoteQuarantined
 from memvault.vault.lines import bare_lines
 
@@ -101,15 +102,16 @@ class _Withholding:
             return {name: self.of(item, name) for name, item in value.items()}
         if isinstance(value, list):
             return [self.of(item) for item in value]
-        return self._text(value) if isinstance(value, str) else value
+        return self._text(value, key) if isinstance(value, str) else value
 
-    def _text(self, text: str) -> str:
+    def _text(self, text: str, key: str) -> str:
         if self._hidden:
             text = "\n".join(map(self._line, text.split("\n")))
         if len(text) < _MIN_CHARS:
             return text
         unknown = any(_bare(line) not in self._shown for line in text.split("\n"))
-        if unknown and self._container.immunity.check(text).adversarial:
+        written = said_in(text) if key == "description" else text
+        if unknown and self._container.immunity.check(written).adversarial:
             return WITHHELD_TEXT
         return text
 

@@ -52,7 +52,11 @@ Query = Annotated[
 TopK = Annotated[int, Field(ge=1, le=100, description="Maximum number of results.")]
 MaxResults = Annotated[
     int | None,
-    Field(ge=1, le=100, description="Maximum number of results; default 10, or by mode."),
+    Field(
+        ge=1,
+        le=100,
+        description="Maximum number of results; default: 10 or by mode, without unlikely ones.",
+    ),
 ]
 AllowUnverified = Annotated[
     bool,

@@ -90,7 +90,7 @@ class ForgettingTools(Tools):
             restorable_until=until,
             reversal_hash=None if tombstone.permanent else tombstone.reversal_hash,
             deletion="done" if tombstone.permanent else None,
-            pulse=self._box.meter.of_vault(),
+            pulse=self._box.meter.of_change(),
         )
 
     @tool(annotations=ADDS, tags=CORE, title="Restore a forgotten note")
@@ -131,7 +131,7 @@ class ForgettingTools(Tools):
             notice=f"{tombstone.path} is now another note, so this one was restored to {path}."
             if path != tombstone.path
             else None,
-            pulse=self._box.meter.of_vault(),
+            pulse=self._box.meter.of_change(),
         )
 
     def _waits(self, target: str) -> bool:
@@ -160,5 +160,5 @@ class ForgettingTools(Tools):
             linked_from=paths[:MAX_LINKS],
             deletion=deletion if at_once and concept.note else None,
             notice=notice,
-            pulse=self._box.meter.of_vault(),
+            pulse=self._box.meter.of_change(),
         )

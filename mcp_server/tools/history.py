@@ -21,7 +21,7 @@ from mcp_server.answers.changes import (
 from mcp_server.tools.arguments import FULL, READS, MemoryId
 from mcp_server.tools.toolbox import Tools
 from memvault.consolidation.dreams.record import PhaseReport
-from memvault.curation.changes.change_text import description, explanation
+from memvault.curation.changes.change_text import description, explanation, said_in
 from memvault.curation.quarantine import QuarantinedText
 from memvault.model.change import Change, ChangeKind
 from memvault.model.graph import is_uuid
@@ -174,22 +174,27 @@ class HistoryTools(Tools):
             change,
             change_type=_type_of(change, node_id),
             actor=actor_shape(change),
-            description=self._safe(description(change)),
+            description=self._safe(description(change), described=True),
             content_before=before and self._safe(before),
             content_after=after and self._safe(after),
             reversal_hash=change.reversal_hash if change.undoable else None,
         )
 
-    def _safe(self, text: str) -> str:
-        """The text, or a notice if it looks like orders to a model.
+    def _safe(self, text: str, *, described: bool = False) -> str:
+        """The text, or a notice if it looks like orders to a model; ``described``: it is the
+        description of a change.
 
         Clients write names, reasons and earlier texts, which other clients read here.
         """
-        return WITHHELD if self._box.container.immunity.check(text).adversarial else text
+        written = said_in(text) if described else text
+        return WITHHELD if self._box.container.immunity.check(written).adversarial else text
 
     def _safe_entry(self, entry: LogEntry) -> LogEntry:
         return entry.model_copy(
-            update={"reason": self._safe(entry.reason), "details": self._safe(entry.details)}
+            update={
+                "reason": self._safe(entry.reason),
+                "details": self._safe(entry.details, described=True),
+            }
         )
 
     def _contents(

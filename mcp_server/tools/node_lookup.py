@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from memvault.curation.quarantine import quarantined_note
 from memvault.curation.targets import raise_if_excluded, resolve, resolve_note
 from memvault.model.errors import NoteNotFound, StorageError
+from memvault.model.graph import is_uuid
 from memvault.model.memory import Memory
 from memvault.model.search import NodeRef
 from memvault.stores.graph_view import node_ref
@@ -65,6 +66,10 @@ class NodeLookup:
             self.raise_if_quarantined(name.strip().lstrip("/"))
             raise_if_excluded(name, self._container().vault.ignore_rules)
             raise
+
+    def memory_of(self, name: str) -> Memory:
+        """The memory with this id, or of the note with this name; models give a name as an id."""
+        return self.memory(name) if is_uuid(name) else self.memory_named(name)
 
     def memory_on_disk(self, path: str) -> Memory:
         """The memory at a path that may not be indexed yet.

@@ -320,7 +320,7 @@ class OperationTools(Tools):
             preview=preview,
             notice=f"Recorded as your claim, not as the person's word: it waits for them as "
             f"“{kind}” on the Curate page. Nothing is changed until they agree.",
-            pulse=self._box.meter.of_vault(),
+            pulse=self._box.meter.of_change(),
         )
 
     def _is_newly_reframed(self, before: Memory) -> bool:

@@ -44,7 +44,7 @@ from mcp_server.tools.arguments import (
 )
 from mcp_server.tools.toolbox import Tools
 from memvault.model.errors import GraphQueryError, InvalidParams, StoreUnavailable
-from memvault.model.graph import STATED, GraphEdge, GraphNode, is_uuid
+from memvault.model.graph import STATED, GraphEdge, GraphNode
 from memvault.model.memory import Memory
 from memvault.model.provenance import OriginKind
 from memvault.model.search import ChunkHit, Filters, Hit, Mode, VerbosityLevel
@@ -63,11 +63,12 @@ class NoteTools(Tools):
         self, id: MemoryId | None = None, path: TargetName | None = None
     ) -> MemoryAnswer:
         """Read a whole note, its links and backlinks (newest first). Give `id` or `path`."""
-        if (id is None) == (path is None):
-            raise InvalidParams("Provide exactly one of id or path")
-        name = id or path or ""
-        by_id = id is not None and is_uuid(name)  # models also pass a name as the id
-        memory = self._box.lookup.memory(name) if by_id else self._box.lookup.memory_named(name)
+        named = [self._box.lookup.memory_of(name) for name in (id, path) if name is not None]
+        if not named:
+            raise InvalidParams("Provide id or path")
+        memory = named[0]
+        if any(other.id != memory.id for other in named):
+            raise InvalidParams(f"id is that of {memory.path}, path is of another note: give one")
         content = self._box.lookup.text_of(memory)
         self._box.record_read(self._box.touch(), [memory.id])
         node = self._box.node(memory)
@@ -139,7 +140,7 @@ class ConnectorTools(Tools):
     @tool(annotations=READS, tags=CORE, title="Fetch")
     def fetch(self, id: MemoryId) -> FetchAnswer:
         """Read the whole text of a search result."""
-        memory = self._box.lookup.memory(id)
+        memory = self._box.lookup.memory_of(id)
         self._box.record_read(self._box.touch(), [memory.id])
         return FetchAnswer.of(
             memory,

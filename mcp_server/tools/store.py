@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Annotated
 
 from fastmcp.tools import tool
@@ -12,6 +13,7 @@ from mcp_server.answers.changes import (
     ContradictedShape,
     PreferenceAnswer,
     RelatedShape,
+    SimilarPreference,
     StoredAnswer,
 )
 from mcp_server.middleware.call_keys import call_key
@@ -37,7 +39,7 @@ from memvault.curation.proposals import ProposalKind
 from memvault.curation.quarantine import QuarantinedText
 from memvault.curation.targets import namesakes
 from memvault.curation.tasks.near_duplicates import MIN_COSINE
-from memvault.model.errors import RateLimited
+from memvault.model.errors import MemvaultError, RateLimited
 from memvault.model.memory import (
     MAX_CONTENT_CHARS,
     JohariQuadrant,
@@ -46,12 +48,18 @@ from memvault.model.memory import (
     UTLState,
 )
 from memvault.model.note import LineRange
+from memvault.model.search import Hit
 from memvault.model.state import CognitivePulse
-from memvault.reasoning.critique import Contradiction
+from memvault.reasoning.critique import NEW_CHARS, Contradiction
+from memvault.search.excerpt import Excerpt
+from memvault.text.stems import stems
 from memvault.vault.file_names import is_agent_file
 from memvault.vault.session_lines import is_captured
+from memvault.verification.sensitive_topics import sensitive_topic_of
 
+RELATED_BYTES = 160  # of what is quoted of a related memory; its nearest sentence is shown whole
 MAX_NAMESAKES = 3  # that a notice lists
+MAX_SIMILAR = 5  # preferences that an answer gives with their values
 MAX_KEYS = 30  # of preferences that an answer lists
 
 Value = Annotated[
@@ -64,7 +72,7 @@ class PreferenceTools(Tools):
 
     @tool(annotations=READS, tags=CORE, title="Get a preference")
     def get_preference(self, key: PreferenceKey) -> PreferenceAnswer:
-        """Read one of the person's preferences by key; `value` is null if there is none.
+        """Read one of the person's preferences by key; if `value` is null, see `similar`, `keys`.
 
         Call this before you choose a language, style or format. All of them: recall_memory
         "preferences".
@@ -72,13 +80,24 @@ class PreferenceTools(Tools):
         container = self._box.container
         store, folders = container.live.stores.keyvalue, container.vault.folders
         preference = get_preference(store, folders, key, self._is_persons)
+        if preference is not None:
+            return PreferenceAnswer(
+                key=preference.key,
+                value=preference.value,
+                path=preference.path,
+                line=preference.line,
+                pulse=self._pulse_of(preference.path),
+            )
+        keys, key_stems = preference_keys(store, folders), stems(key)
+        near = [other for other in keys if not key_stems.isdisjoint(stems(other))][:MAX_SIMILAR]
+        similar = [get_preference(store, folders, other, self._is_persons) for other in near]
         return PreferenceAnswer(
-            key=preference.key if preference else key,
-            value=preference.value if preference else None,
-            path=preference.path if preference else None,
-            line=preference.line if preference else None,
-            keys=[] if preference else preference_keys(store, folders)[:MAX_KEYS],
-            pulse=self._pulse_of(preference.path if preference else ""),
+            key=key,
+            value=None,
+            path=None,
+            similar=[SimilarPreference.of(each) for each in similar if each is not None],
+            keys=keys[:MAX_KEYS],
+            pulse=self._box.meter.of_change(),
         )
 
     def _is_persons(self, preference: Preference) -> bool:
@@ -198,7 +217,7 @@ class StoreTools(Tools):
         related = self._box.related(draft.content, project)
         stored = self._box.container.actions.store(draft)
         notice = self._propose(claim, stored, why_of(rationale)) if claim is not None else None
-        answer = self._answer(stored, contradicted, related)
+        answer = self._answer(stored, draft.content or "", contradicted, related)
         if notice is None:
             return answer
         return answer.model_copy(update={"notice": " ".join(filter(None, (notice, answer.notice)))})
@@ -228,14 +247,42 @@ class StoreTools(Tools):
             created_at=text.at,
             johari_quadrant=JohariQuadrant.UNKNOWN,
             utl_state=UTLState(),
-            pulse=self._box.meter.of_vault(),
+            pulse=self._box.meter.of_change(),
             notice="Kept as a note, but in quarantine: it contains what looks like orders to an "
             f"AI model ({', '.join(text.kinds)}). No tool returns it until the person releases it "
             "on the Curate page.",
         )
 
+    def _related(self, content: str, hits: Sequence[Hit]) -> list[RelatedShape]:
+        """The memories on the same matter, each with the sentence that is nearest to the new text.
+
+        On sensitive topics others' unverified claims have no text, as in answers to questions.
+        """
+        opening, limits = content[:NEW_CHARS], [RELATED_BYTES] * len(hits)
+        excerpts: Sequence[Excerpt | None] = [None] * len(hits)
+        with suppress(MemvaultError):  # the memory is stored already
+            excerpts = self._box.container.excerpts.of(opening, hits, limits) if hits else []
+        is_sensitive = sensitive_topic_of(opening) is not None
+
+        def shape(memory: Memory, excerpt: Excerpt | None) -> RelatedShape:
+            related = RelatedShape(id=memory.id, title=memory.title, path=memory.path)
+            if excerpt is None:
+                return related
+            origin = memory.provenance.of_lines(excerpt.lines)
+            if is_sensitive and not (origin.is_person or memory.verified):
+                return related
+            quoted = {"lines": list(excerpt.lines), "text": excerpt.text}
+            return related.model_copy(update=quoted)
+
+        pairs = zip(hits, excerpts, strict=True)
+        return [shape(hit.memory, excerpt) for hit, excerpt in pairs]
+
     def _answer(
-        self, stored: StoredMemory, contradicted: Sequence[Contradiction], related: Sequence[Memory]
+        self,
+        stored: StoredMemory,
+        content: str,
+        contradicted: Sequence[Contradiction],
+        related: Sequence[Hit],
     ) -> StoredAnswer:
         quarantined = self._box.container.guarded.held_at(stored.path)
         if quarantined is not None and quarantined.whole:
@@ -251,7 +298,7 @@ class StoreTools(Tools):
         new = learning_state_of_new(meter, memory.id, apart_from=is_session)
         self._box.container.activity.stored(memory.id, client_name(), new.state)
         mentioned = {memory.id, *(contradiction.memory.id for contradiction in contradicted)}
-        related = [other_memory for other_memory in related if other_memory.id not in mentioned]
+        related = [hit for hit in related if hit.memory.id not in mentioned]
         return StoredAnswer(
             node_id=memory.id,
             path=memory.path,
@@ -261,7 +308,7 @@ class StoreTools(Tools):
             reversal_hash=stored.change.reversal_hash if stored.change else None,
             contradicts=[ContradictedShape.of(contradiction) for contradiction in contradicted]
             or None,
-            related=[RelatedShape.of(related_memory) for related_memory in related],
+            related=self._related(content, related),
             notice=self._notice(
                 stored, memory, contradicted, _near_duplicate(new, related), quarantined
             ),
@@ -336,8 +383,8 @@ def _with_nearest(names: Mapping[str, Sequence[str]]) -> str:
     )
 
 
-def _near_duplicate(new: NewMemoryState, related: Sequence[Memory]) -> Memory | None:
+def _near_duplicate(new: NewMemoryState, related: Sequence[Hit]) -> Memory | None:
     """The related memory that is a near-duplicate of the new one, or None."""
     if new.state.delta_s > 1.0 - MIN_COSINE:
         return None
-    return next((memory for memory in related if memory.id == new.nearest[0]), None)
+    return next((hit.memory for hit in related if hit.memory.id == new.nearest[0]), None)

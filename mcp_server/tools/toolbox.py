@@ -201,7 +201,7 @@ class Toolbox:
         links = self.container.live.indexer.links
         return wikilink_from_all(memory.path, [other.path for other in memories], links)
 
-    def related(self, text: str | None, project: str | None) -> list[Memory]:
+    def related(self, text: str | None, project: str | None) -> list[Hit]:
         """As `Critic.related_to_new`; none while a store does not answer."""
         with suppress(StoreUnavailable, GraphQueryError, DiskFull):
             scope = Scope(None, project)
@@ -227,8 +227,13 @@ class Toolbox:
         )
 
     def pulse_of(self, hits: Sequence[Hit], session: Session | None = None) -> CognitivePulse:
-        """The pulse of an answer to a question, which ``session`` counts as a turn."""
+        """The pulse of an answer to a question, which ``session`` counts as a turn.
+
+        The notes of a list ("What did I do last week?") need have nothing in common.
+        """
         pulse = self.meter.of([hit.memory.id for hit in hits], [hit.relevance for hit in hits])
+        if hits and all(hit.relevance == 1.0 for hit in hits):
+            pulse = pulse.model_copy(update={"suggested_action": SuggestedAction.READY})
         if session is not None:
             self.container.learning.record_answer(session.id, pulse.entropy, len(hits))
         return pulse
@@ -247,7 +252,7 @@ class Tools:
             "preview": preview,
             "lines": None if lines is None else [LineShape.of(line) for line in lines],
             "reversal_hash": done.change.reversal_hash if done.change else None,
-            "pulse": self._box.meter.of_vault(),
+            "pulse": self._box.meter.of_change(),
         }
 
 

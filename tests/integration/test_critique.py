@@ -93,7 +93,7 @@ def test_a_new_value_contradicts_the_old_one_although_the_note_denies_a_third(of
     )
     assert contradicted(office, text) == ["permanent/Liability cap.md"]
     related = office.live.critic.related_to_new(text)
-    assert "permanent/Liability cap.md" in [memory.path for memory in related]
+    assert "permanent/Liability cap.md" in [hit.memory.path for hit in related]
 
 
 @pytest.mark.parametrize(

@@ -418,3 +418,35 @@ def test_a_note_of_the_day_that_has_all_words_of_the_question_comes_first(
     indexer.scan()
     [first, *_] = searcher.search("What did I varnish last Thursday?", top_k=5).hits
     assert first.memory.path == "Garden log/2026-11-12.md"
+
+
+def test_what_changed_since_a_time_is_not_what_is_to_come(
+    searcher: Searcher, indexer: Indexer, write: Write
+) -> None:
+    write("permanent/Ideas.md", "---\ndate: 2020-01-05\n---\n# Japan, perhaps 2027\n\nBy ship.\n")
+    indexer.scan()
+    hits = searcher.search("What changed since last month?", top_k=30).hits
+    assert hits[0].memory.day <= TODAY
+    assert "permanent/Ideas.md" not in [hit.memory.path for hit in hits]
+
+
+def test_what_is_to_do_before_a_day_is_before_the_coming_one(
+    searcher: Searcher, indexer: Indexer, write: Write
+) -> None:
+    write("permanent/Tiles.md", "---\ndate: 2020-01-05\n---\n- [ ] Order tiles 📅 2026-12-03\n")
+    indexer.scan()
+    hits = searcher.search("What must I do before 5 December?", top_k=30).hits
+    assert hits[0].memory.path == "permanent/Tiles.md"
+    assert not any(hit.memory.path.startswith("sessions/2025") for hit in hits)
+
+
+def test_what_was_decided_at_a_time_begins_with_the_decisions(
+    searcher: Searcher, indexer: Indexer, write: Write
+) -> None:
+    decision = "---\ntype: decision\ndate: 2026-03-03\n---\nThe boiler is replaced, not mended.\n"
+    write("permanent/Boiler.md", decision)
+    indexer.scan()
+    for question in ("What did we decide in March?", "What has been decided this year?"):
+        hits = searcher.search(question, top_k=5).hits
+        assert hits[0].memory.path == "permanent/Boiler.md", question
+    assert searcher.search("What happened in March?").hits[0].memory.path.startswith("sessions/")

@@ -68,6 +68,26 @@ def test_what_is_known_of_the_person_is_preferences_then_what_is_important(
         assert found[2] == "projects/2026-11-07.md", "then the newest"
 
 
+def test_of_equally_important_notes_the_most_linked_say_more_of_the_person_than_todays(
+    searcher: Searcher, indexer: Indexer, write: Write
+) -> None:
+    write("people/Ines.md", "---\ncreated: 2024-01-02T08:00:00Z\n---\nNoor's manager.\n")
+    write("permanent/preferences.md", "# Preferences\n\n- Tea: green\n")
+    write("daily/2026-11-17.md", "Lunch with [[Ines]].\n")
+    indexer.scan()
+    found = paths(searcher, "What do you know about me?")
+    assert set(found[:2]) == {"permanent/How to answer.md", "permanent/preferences.md"}
+    assert found[2:4] == ["projects/2026-11-03.md", "people/Ines.md"]
+
+
+def test_an_answer_says_how_many_notes_a_list_has(searcher: Searcher) -> None:
+    cut = searcher.search("What did I write down in November?", top_k=4)
+    assert cut.notice == (
+        "6 notes fit the question, and 4 of them are here. Ask for more results to see all."
+    )
+    assert searcher.search("What did I write down in November?", top_k=6).notice is None
+
+
 def test_a_question_for_all_of_a_type_gets_them_and_no_others(
     searcher: Searcher, indexer: Indexer, write: Write
 ) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from memvault.model.search import Mode
+from memvault.model.search import Filters, Mode, Scope
 from memvault.search.notices import UNSURE
 from memvault.search.pipeline import Searcher
 from memvault.text.tokens import TokenCounter
@@ -65,6 +65,21 @@ def test_a_question_in_a_language_that_the_model_does_not_know_gets_what_is_near
     assert UNSURE in (unsure.notice or "")
     monkeypatch.setattr(TokenCounter, "bytes_per_token", lambda self, text: 5.0)
     assert "Bread" in found(searcher, question, 10)[0].memory.title
+
+
+def test_what_hardly_answers_is_shown_only_if_a_number_of_results_is_asked_for(
+    searcher: Searcher, fill: Callable[[dict[str, str]], None]
+) -> None:
+    fill({f"Tide {n}.md": f"The tide of day {n} was high, and the boats stayed out.\n"
+          for n in range(20)}
+         | {"Bread.md": "Let the dough rest for a night before it is baked.\n"})  # fmt: skip
+    question = "How long does the dough rest before the bread is baked?"
+    likely, ten = searcher.search(question), searcher.search(question, top_k=10)
+    assert [hit.memory.title for hit in likely.hits] == [h.memory.title for h in ten.hits][:3]
+    assert len(ten.hits) == 10
+    typed = Scope(Filters(types=["note"]))
+    assert len(searcher.search(question, scope=typed).hits) == 10
+    assert len(searcher.search(question, scope=Scope(Filters())).hits) == 3
 
 
 def test_one_word_that_asks_shows_the_language_of_a_short_question(

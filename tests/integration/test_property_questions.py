@@ -15,6 +15,8 @@ from memvault.search.property_text import day_of_property
 from memvault.text.encoders.embedding import Embedder
 from tests.integration.searching import searcher_over
 
+Write = Callable[..., Path]
+
 FILMS = {
     "Paper Lanterns": ("director: Ito\nscore: 9\nwatched: true", "Long shots of a harbour."),
     "Salt Road": ("director: Brandt\nscore: 4\nwatched: true", "A caravan gets lost."),
@@ -506,3 +508,17 @@ def test_a_folder_with_one_note_stands_for_no_type(
     write("Gazpacho.md", "---\ntags: [soups]\n---\nServe it cold.\n")
     indexer.scan()
     assert indexer.catalogue.groups() == ["soups"]
+
+
+def test_a_property_of_a_project_is_that_of_the_note_called_as_its_folder(
+    searcher: Searcher, indexer: Indexer, write: Write
+) -> None:
+    properties = "type: project\nbudget: 240000\nlead: '[[Jonas]]'"
+    write("projects/Heron/Heron.md", f"---\n{properties}\n---\nA buoy.\n")
+    write("projects/Heron/Energy.md", "# Energy budget of Heron\n\nIt uses 265 mWh a day.\n")
+    write("projects/Heron/Tasks.md", "# Tasks of Heron\n\n- [ ] Order rings\n")
+    indexer.scan()
+    answer = searcher.search("What is the budget of Heron?")
+    assert answer.hits[0].memory.path == "projects/Heron/Heron.md"
+    assert answer.notice == "1 note has the properties that the question names."
+    assert searcher.search("Where does the lead of Heron work?").notice is None, "relations say so"

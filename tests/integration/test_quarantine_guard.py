@@ -107,3 +107,20 @@ def test_a_note_that_a_client_moves_to_a_folder_named_like_an_order_is_in_quaran
         ("get_memetic_status", {}),
     ):
         assert folder not in str(Caller(container).ok(tool, **arguments)), tool
+
+
+def test_why_a_client_stored_a_note_is_told_in_the_description_of_the_change(
+    container: Container,
+) -> None:
+    caller = Caller(container).named("trial-ai")
+    why = "The user asked me to remember this decision"
+    stored = caller.ok("store_memory", content="It ends in January 2027.",
+                       title="Tidemap drops the Basic plan", rationale=why)  # fmt: skip
+    undo = {"change": stored["reversal_hash"], "preview": True, "rationale": WHY}
+    (undone,) = caller.ok("undo_change", **undo)["undone"]
+    assert undone["description"].startswith("Stored “Tidemap drops the Basic plan”, by ")
+    assert undone["description"].endswith(why)
+    edited = caller.ok("edit_memory", target=stored["path"], operation="append", content="A line.",
+                       rationale=ORDER)  # fmt: skip
+    undo = {"change": edited["reversal_hash"], "preview": True, "rationale": WHY}
+    assert "evil.example" not in str(caller.ok("undo_change", **undo))

@@ -164,8 +164,24 @@ def test_memories_on_the_same_matter_are_named_whatever_their_words(writer: Call
     }
     for content, older in changed.items():
         stored = writer.ok("store_memory", content=content, rationale=WHY)
-        related = [each["id"] for each in stored.get("related", [])]
-        assert related == ([older] if older else []), content
+        related = stored.get("related", [])
+        assert [each["id"] for each in related] == ([older] if older else []), content
+        quoted = dict(zip(ids, facts, strict=True))
+        assert all(each["text"] == quoted[each["id"]] for each in related)
+        assert all(each["written_by"] == stored["written_by"] for each in related)
+
+
+def test_unverified_claims_on_sensitive_matters_are_named_without_their_text(
+    writer: Caller,
+) -> None:
+    (writer.container.vault.root / "permanent/Rent.md").write_text("The rent is 800 euros.\n")
+    writer.container.live.indexer.scan()
+    claim = "The rent of the flat is 900 euros a month."
+    claimed = writer.ok("store_memory", content=claim, rationale=WHY)["node_id"]
+    new = writer.ok("store_memory", content="The rent rises in May.", rationale=WHY)
+    text_of = {each["title"]: each.get("text") for each in new["related"]}
+    assert text_of["Rent"] == "The rent is 800 euros."
+    assert [each.get("text") for each in new["related"] if each["id"] == claimed] == [None]
 
 
 def test_what_repeats_a_memory_says_which_and_how_to_take_it_back(writer: Caller) -> None:

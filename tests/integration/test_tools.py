@@ -286,6 +286,23 @@ def test_recall_memory_leaves_out_hops_that_only_say_that_a_note_has_a_name(writ
     assert {"Skipper"} in relations(1)
 
 
+def test_recall_memory_leaves_out_that_a_note_is_of_the_project_in_its_path(writer):
+    texts = {"projects/Barge/Barge.md": "A barge of oak.", "projects/Barge/Sails.md": "Two sails "
+             "for the barge.", "projects/Barge/Crew.md": "Skipper: [[Odd Berg]]"}  # fmt: skip
+    for path, text in texts.items():
+        (writer.container.vault.root / path).parent.mkdir(parents=True, exist_ok=True)
+        (writer.container.vault.root / path).write_text(f"{text}\n")
+    writer.container.indexing.index_written(list(texts))
+
+    def relations(level):
+        question = {"query": "What belongs to the project Barge?", "top_k": 100}
+        nodes = writer.ok("recall_memory", verbosity_level=level, **question)["nodes"]
+        nodes = [node for node in nodes if node["path"].startswith("projects/Barge/")]
+        return [{hop["relation"] for hop in node.get("hops", [])} for node in nodes]
+
+    assert {"project"} in relations(2) and {"project"} not in relations(1)
+
+
 def test_the_day_of_a_memory_is_shown_once(writer):
     for day, created in (("2026-03-01", ""), ("2026-03-02", "created: 2026-03-04\n")):
         path = writer.container.vault.root / f"Tide {day}.md"
@@ -398,6 +415,27 @@ def test_search_and_fetch_are_as_chatgpt_wants_them(reader):
     assert all(isinstance(value, str) for value in fetched["metadata"].values())
 
 
+def test_a_note_is_read_by_whatever_an_answer_calls_it(reader):
+    mira = reader.ok("get_memory", path="permanent/Mira Sand.md")
+    assert reader.ok("fetch", id="Mira Sand")["id"] == mira["id"]
+    assert reader.ok("get_memory", id=mira["id"], path=mira["path"])["content"] == mira["content"]
+    other = next(path for path in NOTES if path != mira["path"])
+    assert mira["path"] in reader.error("get_memory", id=mira["id"], path=other)["message"]
+
+
+def test_the_answer_of_a_change_suggests_nothing_about_other_notes(reader):
+    assert reader.ok("get_memetic_status")["pulse"]["suggested_action"] != "ready"
+    why = "only to see what would change"
+    seen = reader.ok("forget_concept", target="Mira Sand", rationale=why, preview=True)
+    assert seen["pulse"]["suggested_action"] == "ready"
+
+
+def test_the_notes_of_a_list_need_have_nothing_in_common(reader):
+    listed_notes = reader.ok("recall_memory", query="What do you know about me?")
+    assert len(listed_notes["nodes"]) > 3
+    assert listed_notes["pulse"]["suggested_action"] == "ready"
+
+
 def test_fetching_an_unknown_id_is_an_error_that_names_it(reader):
     assert "no-such-id" in reader.error("fetch", id="no-such-id")["message"]
 
@@ -412,6 +450,10 @@ def test_a_preference_never_stated_has_no_value(reader):
     answer = reader.ok("get_preference", key="shoe size")
     assert answer["value"] is None and answer["path"] is None
     assert "reply language" in answer["keys"]  # of which one may mean the same
+    known = reader.ok("get_preference", key="reply language")
+    near = reader.ok("get_preference", key="language of answers")
+    assert near["value"] is None
+    assert near["similar"] == [{key: known[key] for key in ("key", "value", "path", "line")}]
     assert "keys" not in reader.ok("get_preference", key="reply language")
 
 

@@ -30,9 +30,16 @@ NOTES = {
     "permanent/Travel policy.md": "---\nverified: true\n---\n# Travel policy\n\n"
     "Employees may book first class on night trains.\n",
     "permanent/Refund policy.md": "# Refund policy\n\nRefunds are paid within 14 days.\n",
-    "permanent/Storage old.md": "---\ntype: decision\n---\nPhotos are kept on tape in the cellar.\n",
+    "permanent/Storage old.md": "---\ntype: decision\n---\nPhotos are kept on tape in the cellar.\n\n"
+    "Superseded by: [[Storage new]]\n",
     "permanent/Storage new.md": "---\ntype: decision\n---\nsupersedes:: [[Storage old]]\n\n"
     "Photos are kept on two disks in different houses.\n",
+    "projects/Lugger.md": "---\ntype: project\ncreated: 2024-02-05\nbudget: 240000\n---\n"
+    "# Lugger\n\nA boat with two masts.\n",
+    "notes/Lugger kickoff.md": "---\ntype: meeting\ndate: 2024-02-05\n---\nThe budget of Lugger is "
+    "180,000.\n",
+    "notes/Lugger raise.md": "---\ntype: meeting\ndate: 2025-09-10\n---\nThe budget of Lugger is "
+    "240,000.\n",
     "permanent/Wifi.md": "---\ncreated: 2024-03-01\n---\nThe wifi password of the hut is a bird.\n",
     "permanent/Wifi again.md": "---\ncreated: 2026-03-01\n---\nThe wifi password of the hut is a "
     "fish.\n",
@@ -220,7 +227,9 @@ def test_a_superseded_memory_says_what_took_its_place(call):
     answer = call("recall_memory", query="Where are the photos kept?")
     old, new = (node(answer, f"permanent/Storage {age}.md") for age in ("old", "new"))
     assert old["verification"]["status"] == "contradicted"
-    assert old["verification"]["contradicted_by"][0]["path"] == "permanent/Storage new.md"
+    (superseding,) = old["verification"]["contradicted_by"]  # though both notes state it
+    assert superseding["path"] == "permanent/Storage new.md"
+    assert "stated_in" not in superseding
     assert old["confidence"] <= 0.6 / 2
     assert "verification" not in new
 
@@ -235,6 +244,15 @@ def test_what_holds_since_a_day_is_not_contradicted_by_what_was_said_before(call
 def test_the_persons_note_without_a_day_is_not_contradicted_by_what_was_said_before(call):
     answer = call("recall_memory", query="Who leads the Jetty?")
     assert "verification" not in node(answer, "projects/Jetty.md")
+
+
+def test_what_a_later_note_confirms_is_not_contradicted_by_an_earlier_one(call):
+    answer = call("recall_memory", query="What is the budget of the Lugger?")
+    lugger = node(answer, "projects/Lugger.md")["verification"]
+    assert lugger["status"] == "verified" and "contradicted_by" not in lugger
+    assert lugger["confirmed_by"] == ["notes/Lugger raise.md"]
+    kickoff = node(answer, "notes/Lugger kickoff.md")["verification"]
+    assert kickoff["status"] == "contradicted"
 
 
 def test_a_clients_claim_without_a_day_is_contradicted_by_what_the_person_said_before(call):

@@ -222,7 +222,7 @@ MISTAKES: list[tuple[str, dict[str, Any], str]] = [
     ("store_memory", {"content": "a", "rationale": "short"}, "at least 10"),
     ("store_memory", {"content": "a", "rationale": WHY, "importance": "huge"}, "critical, high"),
     ("store_memory", {"content_base64": "%", "rationale": WHY}, "not valid base64"),
-    ("get_memory", {}, "exactly one of id or path"),
+    ("get_memory", {}, "Provide id or path"),
     ("get_memory", {"path": "../../etc/passwd"}, "search for what it says"),
     ("get_memory", {"path": "Seed libary"}, "the nearest"),
     ("edit_memory", {"target": "Seed library", "operation": "replace_section", "content": "x",

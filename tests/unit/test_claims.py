@@ -147,8 +147,14 @@ def test_points_between_thousands_are_read_as_in_europe(text: str, number: float
 
 def test_a_range_is_no_value_and_the_old_one_of_a_change_is_marked():
     assert amounts_in("10–12 weeks") == []
-    old, new = amounts_in("raised from $400k to $450k")
-    assert (old.earlier, new.earlier) == (True, False)
+    for text in (
+        "raised from $400k to $450k",
+        "raises the budget of Heron from 180,000 to 240,000 euros",
+        "moves from October 2026 to February 2027",
+        "drops from 69 to 59 euros",
+    ):
+        old, new = amounts_in(text)
+        assert (old.earlier, new.earlier) == (True, False), text
 
 
 def test_a_rough_value_neither_confirms_nor_contradicts_what_is_near():
@@ -389,3 +395,12 @@ def test_a_number_with_marks_of_two_kinds_or_a_leading_zero_is_read(
     written: str, value: tuple[float, ...]
 ) -> None:
     assert [amount.parts for amount in amounts_in(f"It holds {written}.")] == [value]
+
+
+def test_the_end_of_a_time_is_no_end_of_the_notes_subject():
+    (support,) = claims("Support until the end of 2026.")
+    assert support.label == "support"
+    assert says("End: 2024-12-20", "Support until the end of 2026.") is Verdict.UNRELATED
+    assert says("End: 2024-12-20", "The end of Aurora is 31 December 2026.") is not (
+        Verdict.UNRELATED
+    )

@@ -148,6 +148,8 @@ def test_an_edit_that_does_not_fit_is_refused_with_what_is_there(
     with pytest.raises(NoteConflict) as refused:
         edit(desk, **arguments)
     assert data in refused.value.data and desk.read("Plan.md") == NOTE
+    nearest = refused.value.data.get("nearest") or []
+    assert not nearest or nearest[0] in refused.value.message, "a model reads only the message"
 
 
 @pytest.mark.parametrize(

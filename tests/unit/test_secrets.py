@@ -163,8 +163,14 @@ def test_cookies_of_browsers_are_secrets(said: str) -> None:
     assert MASK in without_secrets(said)
 
 
-def test_a_name_may_have_words_in_front() -> None:
-    for line in ("my_db_password = hunter2x", "staging-api-key: hunter2x", "WIFI_PIN: 47113"):
+def test_a_name_may_have_words_in_front_and_a_place_behind() -> None:
+    office = "The wifi password at the office is hunter2x"
+    for line in (
+        "my_db_password = hunter2x",
+        "staging-api-key: hunter2x",
+        "WIFI_PIN: 47113",
+        office,
+    ):
         assert without_secrets(line).endswith(MASK)
 
 

@@ -29,7 +29,7 @@ from memvault.model.change import TaskType
 from memvault.model.memory import JohariQuadrant
 from memvault.model.note import Vector
 from memvault.model.priority import make_way
-from memvault.model.state import Background, CognitivePulse, suggest_action
+from memvault.model.state import Background, CognitivePulse, SuggestedAction, suggest_action
 
 LOCAL = 5  # memories with which a memory is measured; each costs a store lookup
 SAMPLE = 256  # memories that represent the whole vault
@@ -183,6 +183,11 @@ class PulseMeter:
         is returned and measured again in the background.
         """
         return self._pulse(self._vault_measures().state, None)
+
+    def of_change(self) -> CognitivePulse:
+        """The pulse of everything indexed, for the answer of a change or about no note; it suggests
+        nothing, as what the vault needs has nothing to do with that."""
+        return self.of_vault().model_copy(update={"suggested_action": SuggestedAction.READY})
 
     def states(self, ids: Sequence[str]) -> dict[str, MemoryState]:
         """The state of each of these memories.

@@ -156,8 +156,9 @@ class Critic:
             return []
         return self.critique(opening, exclude=exclude, scope=scope)[0][:MAX_CONTRADICTED]
 
-    def related_to_new(self, text: str, scope: Scope | None = None) -> list[Memory]:
-        """The memories most related to the first sentences of a text about to be written.
+    def related_to_new(self, text: str, scope: Scope | None = None) -> list[Hit]:
+        """The memories most related to the first sentences of a text about to be written, with
+        their passages.
 
         The nearest come first. The text may replace a statement of theirs, in any words.
 
@@ -166,7 +167,7 @@ class Critic:
         """
         opening = _first_sentences(text)
         hits = self._find(opening, MAX_RELATED, scope) if opening else []
-        return [hit.memory for hit in hits if hit.relevance >= MIN_RELEVANCE]
+        return [hit for hit in hits if hit.relevance >= MIN_RELEVANCE]
 
     def _contradictions(
         self,

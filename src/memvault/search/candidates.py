@@ -72,7 +72,7 @@ class CandidateFinder:
     ) -> None:
         by_id = indexed.catalogue.by_id
         self.hybrid = HybridSearch(stores.vectors, embedder, by_id)
-        self._listing = Listing(self.hybrid, indexed, embedder, lambda: calendar().today)
+        self._listing = Listing(self.hybrid, indexed, view, embedder, lambda: calendar().today)
         self._association = Association(
             view, embedder, by_id, self.hybrid.languages.question_vector, link_weight
         )
@@ -121,16 +121,19 @@ class CandidateFinder:
         """
         notice: str | None = None
 
-        def search(search_limit: int) -> list[Hit]:
-            nonlocal notice
-            candidates = self._fallback.answer(
+        def candidates_of(search_limit: int) -> Candidates:
+            return self._fallback.answer(
                 request, search_limit, lambda: self._all_stages(request, search_limit)
             )
+
+        def search(search_limit: int) -> list[Hit]:
+            nonlocal notice
+            candidates = candidates_of(search_limit)
             notice = candidates.notice
             return candidates.hits
 
         if request.memory_filter is None:
-            return Candidates(search(limit), notice)
+            return candidates_of(limit)
         memory_filter = request.memory_filter
 
         def fits(hits: Sequence[Hit]) -> list[Hit]:
@@ -143,8 +146,9 @@ class CandidateFinder:
     def _all_stages(self, request: SearchRequest, limit: int) -> Candidates:
         """The candidates of all stages; without relations if the graph does not answer."""
         query, scope, notice = request.query, request.scope, None
-        if hits := self._listing.notes_for(query, request.time, limit, scope):
-            return Candidates(hits)
+        hits, total = self._listing.notes_for(query, request.time, limit, scope)
+        if hits:
+            return Candidates(hits, total=total)
         if request.time is not None and request.time.only_time:
             notice = NONE_OF_THAT_TIME
         listed, list_notice = self._listing.matching(query, request.time, limit, scope)

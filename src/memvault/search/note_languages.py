@@ -13,13 +13,20 @@ from memvault.model.errors import StoreUnavailable
 from memvault.model.note import Vector, normalised
 from memvault.search.fusion import FusionSettings
 from memvault.stores.vectors import VectorStore
-from memvault.stores.vectors.languages import LANGUAGES, is_foreign, language_of_query
+from memvault.stores.vectors.languages import (
+    LANGUAGES,
+    function_words_by_language,
+    is_foreign,
+    language_of,
+    language_of_query,
+)
 from memvault.text.encoders.embedding import Embedder
 
 SUBTRACTED_SHARE = 0.8  # of the common part of a language's notes, subtracted from a question
 MAX_STRETCH = 4.0  # greatest factor of cosines' differences
 SAMPLED_NOTES = 300  # in a language, whose common part is taken for that of all
 SAMPLED_PASSAGES = 60  # in a language, which show whether the model knows it
+SURE_WORDS = 2  # English function words of a question that is surely in English
 MIN_NOTES = 30  # of a vault in English: the common part of fewer may be their subject
 
 
@@ -103,6 +110,30 @@ class NoteLanguages:
             return not self._embedder.knows_language(query)
         main = self._vectors.main_language()
         return main is not None and not self._knows(main)
+
+    def is_in_other_language(self, query: str, found: Sequence[str]) -> bool:
+        """Whether hardly any note is in the language of a question, and the model does not know
+        both languages, so that the question would find more in that of the notes.
+
+        Args:
+            found: texts that the question found.
+
+        Raises:
+            StoreUnavailable: the vector store does not answer.
+        """
+        if is_foreign(query):
+            if self._embedder.knows_language(query):
+                return False
+            language = self._vectors.language_of(query)
+            if language is not None:
+                return language not in self._vectors.frequent_languages()
+            is_counted = language_of_query(query, LANGUAGES) is not None
+            return is_counted or not any(map(is_foreign, found))
+        if function_words_by_language(query, ["english"])["english"] < SURE_WORDS:
+            return False
+        main = self._vectors.main_language()
+        finds_english = any(language_of(text) == "english" for text in found)
+        return main is not None and not self._knows(main) and not finds_english
 
     def unknown(self) -> list[str]:
         """The languages that many notes are in and the model does not know, the commonest first.

@@ -15,6 +15,10 @@ from memvault.text.words import STOP_WORDS, words
 
 NONE_OF_THAT_TIME = "No note is of the time asked for, or names a day of it; these are the nearest."
 UNSURE = "No note surely answers this; these are the nearest."
+OTHER_LANGUAGE = (
+    "Hardly any note is in the language of the question, and the search model does not know both: "
+    "ask again in the language of the notes."
+)
 MAX_NEAREST = 3  # notes named if none answers
 MAX_NAMED = 5  # memories and properties of which the text is withheld
 
@@ -77,6 +81,16 @@ def _withheld_texts(hit: Hit, query: str) -> list[str]:
     if hit.own_only and not hit.memory.provenance.of_lines(hit.lines).is_person:
         withheld_parts.append("part")
     return [f"{withheld_part} of {hit.path}" for withheld_part in withheld_parts]
+
+
+def cut_list_notice(total: int, shown_count: int) -> str | None:
+    """Says that these are not all notes of the time, or with the tasks, that a question is for."""
+    if shown_count >= total:
+        return None
+    return (
+        f"{total} notes fit the question, and {shown_count} of them are here. Ask for more results "
+        "to see all."
+    )
 
 
 def incomplete_list_notice(

@@ -9,6 +9,7 @@ A memory found is one `Hit`, which the stages enrich in place.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Protocol
@@ -25,13 +26,16 @@ from memvault.search.calibration import (
     confidence,
     features,
     is_unrelated_title,
+    may_answer,
 )
 from memvault.search.candidates import CandidateFinder
 from memvault.search.knowledge import MIN_KNOWLEDGE, Knowledge
 from memvault.search.lists.named_groups import names_any
 from memvault.search.modes import PLANS, Floats32, detect_mode, diverse
 from memvault.search.notices import (
+    OTHER_LANGUAGE,
     UNSURE,
+    cut_list_notice,
     incomplete_list_notice,
     threshold_notice,
     unanswered_notice,
@@ -163,7 +167,8 @@ class Searcher:
             topic=self._checker.topic_of(query),
             time=self.candidates.time_of(query),
         )
-        candidates = self.candidates.find(request, _candidate_count(request, chosen_mode))
+        found = self.candidates.find(request, _candidate_count(request, chosen_mode))
+        candidates = replace(found, notice=self._language_notice(request, found) or found.notice)
         knowledge = self._knowledge.of(request, candidates.hits)
         is_known = knowledge >= MIN_KNOWLEDGE
         if not is_known and knowledge < self._knowledge.least_shown(query):
@@ -206,6 +211,17 @@ class Searcher:
         request = SearchRequest(query, scope or Scope(), time=time)
         return self.candidates.find(request, limit).hits[:limit]
 
+    def _language_notice(self, request: SearchRequest, candidates: Candidates) -> str | None:
+        """Says that the question would find more in the language of the notes; None if it would
+        not, or if it gets a list, which no text has to fit."""
+        hits = candidates.hits
+        if any(hit.relevance == 1.0 for hit in hits):
+            return None
+        with suppress(StoreUnavailable):
+            if self.hybrid.languages.is_in_other_language(request.query, [h.text for h in hits]):
+                return " ".join(filter(None, (candidates.notice, OTHER_LANGUAGE)))
+        return None
+
     # -- judging --------------------------------------------------------------------------------
 
     def _judge(self, request: SearchRequest, candidates: Candidates, mode: Mode) -> SearchResult:
@@ -224,6 +240,8 @@ class Searcher:
         if not request.is_narrowed:
             confident = [hit for hit in confident if not is_unrelated_title(hit)]
         shown = self._diversify(request.query, confident, top_k, plan.diversity)
+        if request.top_k is None and not request.is_narrowed:
+            shown = self._likely(request.query, shown)
         may_be_withheld = shown
         if topic is not None and not request.allow_unverified:
             # Claims that came before the person's notes count as withheld where they are cut off.
@@ -232,11 +250,22 @@ class Searcher:
         count = partial(self._count_notes, request.scope)
         notices = (
             candidates.notice or incomplete_list_notice(request.query, count, shown),
+            cut_list_notice(candidates.total, len(shown)),
             unseen_names_notice(unseen),
             threshold_notice(mode, plan, hits, shown),
             withheld_notice(topic, request.query, may_be_withheld),
         )
         return SearchResult(shown, mode, topic, " ".join(filter(None, notices)) or None)
+
+    def _likely(self, query: str, hits: list[Hit]) -> list[Hit]:
+        """The hits without those that hardly answer; all if the model does not know the language
+        of notes and question, since relevances, and so confidences, then say little."""
+        with suppress(StoreUnavailable):
+            languages, texts = self.hybrid.languages, [hit.text for hit in hits]
+            unknown = languages.is_in_unknown_language(query)
+            if unknown and not languages.is_in_other_language(query, texts):
+                return hits
+        return [hit for rank, hit in enumerate(hits) if may_answer(hit, rank)]
 
     def _count_notes(self, scope: Scope, kind: str) -> int:
         """How many notes of a type, or in a folder or with a tag of this name, a scope has."""

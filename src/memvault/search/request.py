@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 from memvault.model.memory import Memory
-from memvault.model.search import Hit, Scope
+from memvault.model.search import Filters, Hit, Scope
 from memvault.search.relations.relation_search import MAX_HOPS
 from memvault.search.times.question_time import QuestionTime
 
@@ -37,7 +37,7 @@ class SearchRequest:
     @property
     def is_narrowed(self) -> bool:
         """Whether filters choose among the memories."""
-        return self.memory_filter is not None or self.scope.filters is not None
+        return self.memory_filter is not None or self.scope.filters not in (None, Filters())
 
     @property
     def key(self) -> str:
@@ -50,7 +50,10 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Hits, best first; ``notice`` says what is missing, such as a store that did not answer."""
+    """Hits, best first; ``notice`` says what is missing, such as a store that did not answer.
+    ``total``: of how many notes the hits are the first, if the question is for all of a time or all
+    tasks; else 0."""
 
     hits: list[Hit]
     notice: str | None = None
+    total: int = 0

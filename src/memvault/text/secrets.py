@@ -115,7 +115,7 @@ _NAME = (
 )
 # What is between the name and its value: "for the office", "del wifi", "d'accès", "WLAN".
 _OF = (
-    r"(?:\s+(?:(?:for|to|of|on|de|du|des|pour|del|della|dello|di|per|da|do|para|für|vom|von|zum|zur|der|"
+    r"(?:\s+(?:(?:for|to|of|on|at|de|du|des|pour|del|della|dello|di|per|da|do|para|für|vom|von|zum|zur|der|"
     r"im|van|voor|op|от|для)\s+|(?:d|dell|all)['’])[^\n:=.?!]{1,40}?|\s+(?:wi-?fi|wlan|wpa2?|internet))?"
 )
 # An apostrophe in a word ends no quotation.

@@ -41,7 +41,8 @@ class EvidenceWeigher:
         """The evidence that a pool of claims gives about these claims, one piece for each note.
 
         If the days of two notes are known, the later prevails: the earlier note is no evidence
-        against it, and notes from before a change do not confirm the new value.
+        against it, nor against what the later one confirms, and notes from before a change do not
+        confirm the new value.
         """
         against: dict[str, Evidence] = {}
         confirming: dict[str, Evidence] = {}
@@ -75,7 +76,16 @@ class EvidenceWeigher:
             and not any(is_older(other, d) for d in differing)
             and self._confirms(other, claim)
         )
-        return [other for other in differing if self._prevails(other, claim)], witnesses
+        prevailing = [other for other in differing if self._prevails(other, claim)]
+        agreeing = [other for other, verdict in verdicts if verdict is Verdict.AGREES]
+        return [d for d in prevailing if not self._is_replaced(d, claim, agreeing)], witnesses
+
+    def _is_replaced(self, other: Claim, claim: Claim, agreeing: Sequence[Claim]) -> bool:
+        """Whether a note from after a different claim confirms a claim."""
+        memory = self._memory_of(other.source.note_id)
+        if memory is not None and memory.verified:
+            return False
+        return any(is_older(other, later) and self._confirms(later, claim) for later in agreeing)
 
     def origin(self, claim: Claim) -> Origin:
         return origin_of_claim(claim, self._memory_of(claim.source.note_id))

@@ -220,8 +220,12 @@ class Verifier:
         self, ids: Sequence[str], project: Scope | None
     ) -> dict[str, list[Evidence]]:
         """The conflicts that notes of the project, or of none, state with each of these memories,
-        as evidence against it."""
-        evidence_by_note: dict[str, list[Evidence]] = {}
+        as evidence against it.
+
+        Two notes that state the same of each other ("Superseded by", "replaces") are one conflict,
+        in the words of the person, else of the other note.
+        """
+        evidence_by_note: dict[str, dict[tuple[str, str], Evidence]] = {}
         for conflict in self._stated_conflicts(ids):
             first, second = conflict.sides
             pairs = [(second, first)]
@@ -231,8 +235,10 @@ class Verifier:
                 memory = self._memory_of(opposing.node.id)
                 if memory is not None and in_scope(memory, project) and opposed.node.id in ids:
                     evidence = self._stated_evidence(conflict, opposed, opposing, memory)
-                    evidence_by_note.setdefault(opposed.node.id, []).append(evidence)
-        return evidence_by_note
+                    of_note = evidence_by_note.setdefault(opposed.node.id, {})
+                    key = evidence.note_id, evidence.said
+                    of_note[key] = min(evidence, of_note.get(key, evidence), key=_indirectness)
+        return {key: [*of_note.values()] for key, of_note in evidence_by_note.items()}
 
     def _stated_evidence(
         self, conflict: Conflict, opposed: ConflictSide, opposing: ConflictSide, memory: Memory
@@ -306,3 +312,8 @@ def _without_undated_copies(claims: Sequence[Claim]) -> list[Claim]:
         if day_of_claim(claim) is not None
         or all(compare(claim, dated_claim) is not Verdict.AGREES for dated_claim in dated)
     ]
+
+
+def _indirectness(evidence: Evidence) -> tuple[bool, bool]:
+    """Sorts the person's statements first, then those of the other note."""
+    return evidence.is_claim, evidence.stated_in is not None

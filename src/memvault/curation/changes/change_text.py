@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -36,6 +37,9 @@ _SUMMARIES = {
 }
 
 
+_BY = re.compile(r", by [^:\n]{1,100}: ")
+
+
 def names_in_change(change: Change) -> str:
     """The names of the memories that a change touches, else its paths."""
     names = [f"“{name}”" for name in change.names] or list(change.paths) or ["nothing"]
@@ -66,6 +70,12 @@ def description(change: Change) -> str:
     reason = f": {change.rationale.rstrip(' .')}" if change.rationale else ""
     undone = ", undone since" if change.undone_by else ""
     return f"{change_summary(change)}, by {author(change)}{undone}{reason}"
+
+
+def said_in(description: str) -> str:
+    """The title and the reason in a `description`, as separate paragraphs, to judge what a client
+    wrote: memvault's words between them read as if something were told to a model."""
+    return _BY.sub("\n\n", description, count=1)
 
 
 def explanation(changes: Sequence[Change], since: datetime, quarantined: int = 0) -> str:

@@ -22,6 +22,7 @@ from memvault.vault.plugin_data import hidden_parts, is_board, split_plugin_data
 from memvault.vault.readable import sentences
 
 MAX_SHOWN = 10  # headings, lines or parts that an error lists
+MAX_LINE = 300  # characters of a line that an error quotes
 MAX_PART = 40  # characters of such a part
 HIDES_REST = (
     "The text opens a comment or code that it does not close (%%, <!-- or ```), which would hide "
@@ -159,9 +160,13 @@ class EditableText:
             text = as_written(self.text[body:], text) or text
         start = self.text.find(text, body)
         if start < 0:
+            nearest = self._nearest_lines(text)
+            # Whole, so that what is in quarantine is recognised in the message.
+            short = next((line for line in nearest if len(line) <= MAX_LINE), None)
+            hint = f"; the nearest line is: {short}" if short is not None else ""
             raise NoteConflict(
-                f"{self.path} does not contain the text to replace", path=self.path,
-                nearest=self._nearest_lines(text),
+                f"{self.path} does not contain the text to replace{hint}", path=self.path,
+                nearest=nearest,
             )  # fmt: skip
         if count > 1:
             raise NoteConflict(

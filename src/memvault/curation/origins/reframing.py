@@ -24,6 +24,7 @@ _MIN_DIGITS = 2  # of a number that shows what a sentence is about
 _LONGEST_WORD = 40  # letters of a word whose spelling is compared
 _SAME_SPELLING = 0.8  # share of the letters that a word with its spelling corrected keeps
 _WORD = re.compile(r"\w+")
+_CHECKBOX = re.compile(r"(?<=[-*+.)] )\[.\] ")
 _RULE = re.compile(r" {0,3}([-*_])[ \t]*(\1[ \t]*){2,}")
 
 
@@ -137,7 +138,7 @@ def _are_related(words: Set[str], removed: Set[str], kept: Set[str]) -> bool:
 
 
 def _content_words(unit: SentenceUnit) -> frozenset[str]:
-    return frozenset(some_words(unit.text)) - STOP_WORDS
+    return frozenset(some_words(_unticked(unit))) - STOP_WORDS
 
 
 def _cut_sections(
@@ -216,9 +217,11 @@ def _is_correction(old: SentenceUnit, new: SentenceUnit) -> bool:
 
 
 def _keeps_words(old: SentenceUnit, new: SentenceUnit) -> bool:
-    """Whether a correction changes only numbers, names and spellings: no denial is one of them."""
-    before, after = (Counter(_WORD.findall(unit.text)[1:]) for unit in (old, new))
-    first, new_first = ((_WORD.findall(unit.text) or [""])[0] for unit in (old, new))
+    """Whether a correction changes only numbers, names and spellings, or ticks a task: no denial is
+    one of them."""
+    words, new_words = (_WORD.findall(_unticked(unit)) for unit in (old, new))
+    before, after = Counter(words[1:]), Counter(new_words[1:])
+    first, new_first = ((found or [""])[0] for found in (words, new_words))
     removed, added = list((before - after).elements()), list((after - before).elements())
     if first.casefold() != new_first.casefold():
         removed, added = [*removed, first.casefold()], [*added, new_first.casefold()]
@@ -229,6 +232,11 @@ def _keeps_words(old: SentenceUnit, new: SentenceUnit) -> bool:
         for words, other_words in ((removed, added), (added, removed))
         for word in words
     )
+
+
+def _unticked(unit: SentenceUnit) -> str:
+    """The text without the box of a task, which says only of that task whether it is done."""
+    return _CHECKBOX.sub("", unit.text, count=1)
 
 
 def _is_value(word: str) -> bool:

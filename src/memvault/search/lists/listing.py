@@ -4,11 +4,13 @@ for the person, for all notes of a type, or for notes with given properties.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
+from contextlib import suppress
 from datetime import date
 from itertools import islice
 
 from memvault.model.distinct import distinct_by
+from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.memory import Memory
 from memvault.model.note import Chunk
 from memvault.model.search import FoundBy, Hit, Scope
@@ -36,6 +38,7 @@ from memvault.search.times.question_time import (
     without_newest,
 )
 from memvault.search.times.time_question_words import asks_only_for_tasks, words_beyond_plans
+from memvault.stores.graph_view import GraphView
 from memvault.text.chunking import OPEN_TASK
 from memvault.text.encoders.embedding import Embedder
 from memvault.text.words import some_words
@@ -45,6 +48,7 @@ MAX_OTHER_WORDS = 1  # of a question for one, besides the key: whose value it is
 MAX_TITLED = 3  # notes with a time in their title that begin the notes of it
 MIN_DAYS = 2  # notes with a day of their own that have it
 MAX_NAMING_WORDS = 4  # words of a question that name a folder, project or title
+TYPE_START = 4  # first letters that a type shares with the verb for it
 MAX_TASK_WORDS = 4  # words of a question that say which tasks it asks for
 
 
@@ -55,6 +59,7 @@ class Listing:
         self,
         hybrid: HybridSearch,
         indexed: Indexed,
+        view: GraphView,
         embedder: Embedder,
         today: Callable[[], date],
     ) -> None:
@@ -62,34 +67,43 @@ class Listing:
         self._today = today
         self._by_nearness = KeysByNearness(embedder)
         self._indexed = indexed
+        self._view = view
 
     def notes_for(
         self, question: str, time: QuestionTime | None, limit: int, scope: Scope
-    ) -> list[Hit]:
+    ) -> tuple[list[Hit], int]:
         """At most ``limit`` notes, with relevance 1; none for a question that names a subject.
 
         Args:
             time: the time that the question names, if any.
 
+        Returns:
+            The notes, and how many there are if the question is for all of a time or all tasks; 0
+            if it is not.
+
         Raises:
             StoreUnavailable: the vector store does not answer.
         """
+        total = 0
         if asks_for_overdue(question):
-            return []  # it asks for no more of that time: see `matching`
+            return [], 0  # it asks for no more of that time: see `matching`
         if time is None and asks_only_for_tasks(question):
             memories = [memory for memory, _ in self._with_open_tasks(scope)]
-            hits = self._task_hits(question, memories[:limit])
+            hits, total = self._task_hits(question, memories[:limit]), len(memories)
         elif time is not None and time.asks_for_notes:
-            hits = self._notes_of_time(question, time, limit, scope)
+            memories, with_tasks = self._of_time(question, time, scope)
+            hits = self._notes_of_time(question, time, memories[:limit], with_tasks, scope)
+            total = len(memories)
         elif time is None:
             hits = self._hits_of(question, self._without_subject(question, scope)[:limit])
         elif kind := type_asked_for(time.rest, self._indexed.catalogue.types):
-            hits = self._hits_of(question, self._of_type_and_time(kind, time, scope)[:limit])
+            memories = self._of_type_and_time(kind, time, scope)
+            hits, total = self._hits_of(question, memories[:limit]), len(memories)
         else:
-            return []
+            return [], 0
         for hit in hits:
             hit.relevance = 1.0  # the question asks for no more than the list
-        return hits
+        return hits, total
 
     def matching(
         self, question: str, time: QuestionTime | None, limit: int, scope: Scope
@@ -215,20 +229,21 @@ class Listing:
         ]
         return time.all_of_this_time(named, lambda _: ()) if named and terms else []
 
-    def _notes_of_time(
-        self, question: str, time: QuestionTime, limit: int, scope: Scope
-    ) -> list[Hit]:
-        """Notes of the time or that name a day of it, and open tasks if these are asked for: tasks
-        of that time first, other tasks after the notes of it.
+    def _of_time(
+        self, question: str, time: QuestionTime, scope: Scope
+    ) -> tuple[list[Memory], set[str]]:
+        """The notes of the time or that name a day of it, and open tasks if these are asked for:
+        tasks of that time first, other tasks after the notes of it; and the ids of those with open
+        tasks.
 
-        Notes whose titles name the time come before them, or after them if these are many: then
-        their titles say only that they are of that year ("Invoice 7 of 2026").
+        Notes of a type that a verb of the question means come first: "What did we decide in March?"
+        is for decisions. Notes whose titles name the time come before the others, or after them if
+        these are many: then their titles say only that they are of that year ("Invoice 7 of 2026").
         """
         catalogue = self._indexed.catalogue
         wants_tasks = asks_for_tasks(question) and not time.past
         with_tasks = self._with_open_tasks(scope) if wants_tasks else []
         memories_with_tasks = [memory for memory, _ in with_tasks]
-        ids_with_tasks = {memory.id for memory in memories_with_tasks}
         first_ids = {
             memory.id
             for memory, tasks in with_tasks
@@ -239,11 +254,25 @@ class Listing:
         titled = latest_first(memory for memory in with_time if in_scope(memory, scope))
         of_time = time.all_of_this_time(dated, catalogue.days_named, memories_with_tasks)
         both = [*titled, *of_time] if len(titled) <= MAX_TITLED else [*of_time, *titled]
-        memories_of_time = distinct_by(both, lambda memory: memory.id)
-        memories_of_time.sort(key=lambda memory: memory.id not in first_ids)
+        memories = distinct_by(both, lambda memory: memory.id)
+        is_of_type = _begins_as_a_word_of(question)
+        memories.sort(key=lambda memory: not is_of_type(memory.type))
+        memories.sort(key=lambda memory: memory.id not in first_ids)
+        return memories, {memory.id for memory in memories_with_tasks}
+
+    def _notes_of_time(
+        self,
+        question: str,
+        time: QuestionTime,
+        memories: Sequence[Memory],
+        ids_with_tasks: Set[str],
+        scope: Scope,
+    ) -> list[Hit]:
+        """These notes with their passages that answer, that have open tasks, or that name a day of
+        the time."""
         nearest = self._hybrid.search(question, POOL_SIZE, time.narrowed(scope))
         hit_of = {hit.memory.id: hit for hit in nearest if hit.memory.id not in ids_with_tasks}
-        hits = [hit_of.get(memory.id) or Hit(memory, 0.0) for memory in memories_of_time[:limit]]
+        hits = [hit_of.get(memory.id) or Hit(memory, 0.0) for memory in memories]
         for hit in hits:
             if not time.has(hit.memory):
                 hit.chunk_id = None  # show the passage that names the day instead
@@ -259,7 +288,7 @@ class Listing:
         """The memories that a question without a subject asks for."""
         catalogue = self._indexed.catalogue
         if asks_only_for_person(question):
-            return _by_importance(all_in_scope(catalogue, scope))
+            return self._about_person(all_in_scope(catalogue, scope))
         if asks_only_for_latest(question):
             return latest_first(all_in_scope(catalogue, scope))
         kind = type_asked_for(question, catalogue.types)
@@ -269,6 +298,25 @@ class Listing:
             paths = catalogue.paths_in_group(group) if group else frozenset[str]()
         memories = catalogue.by_paths(paths)
         return _by_importance(memory for memory in memories if in_scope(memory, scope))
+
+    def _about_person(self, memories: Iterable[Memory]) -> list[Memory]:
+        """Preferences first, then the most important; of these the notes that most others link to,
+        then the latest, those of a day after others."""
+
+        ordered, links = _by_importance(memories), dict[str, int]()
+        with suppress(StoreUnavailable, GraphQueryError):
+            links = {memory.id: self._linking(memory.id) for memory in ordered}
+
+        def rank(memory: Memory) -> tuple[bool, float, int, bool]:
+            of_links = -links.get(memory.id, 0)
+            return not _is_preference(memory), -memory.importance, of_links, says_its_day(memory)
+
+        return sorted(ordered, key=rank)
+
+    def _linking(self, memory_id: str) -> int:
+        """How many notes link to a note or name it."""
+        edges = self._view.touching(memory_id)
+        return len({edge.source for edge in edges if edge.source != memory_id})
 
     def _of_type_and_time(self, kind: str, time: QuestionTime, scope: Scope) -> list[Memory]:
         """All notes of a type that are of a time or name a day of it."""
@@ -320,9 +368,20 @@ def _words(text: str) -> set[str]:
     return set(some_words(text))
 
 
+def _begins_as_a_word_of(question: str) -> Callable[[str], bool]:
+    """A function that says whether a type begins as a word of the question does: "decided" and
+    decision, "entschieden" and Entscheidung, but for the type of all notes that have none."""
+    starts = {word[:TYPE_START] for word in _words(question) if len(word) > TYPE_START}
+    return lambda kind: kind != "note" and kind.casefold()[:TYPE_START] in starts
+
+
+def _is_preference(memory: Memory) -> bool:
+    return memory.type == "preference" or memory.title.casefold() == "preferences"
+
+
 def _by_importance(memories: Iterable[Memory]) -> list[Memory]:
     """Preferences first, then the most important, of these the latest."""
     return sorted(
         latest_first(memories),
-        key=lambda memory: (memory.type != "preference", -memory.importance),
+        key=lambda memory: (not _is_preference(memory), -memory.importance),
     )

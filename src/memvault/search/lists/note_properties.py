@@ -143,6 +143,12 @@ class NoteProperties:
         names = _words(" ".join((self.memory.title, *self.memory.aliases)))
         return bool(words) and names.issuperset(words)
 
+    @property
+    def links_elsewhere(self) -> bool:
+        """Whether a property with a word of the question in its key leads to what is asked for:
+        relations answer that."""
+        return any("[[" in self.fields[key] for key in self.words_by_key)
+
     def best_number_keys(self) -> list[str]:
         """The keys with a number that have the most words of the question."""
         highest_count = max(
@@ -173,12 +179,7 @@ class NoteProperties:
         return not self.has_value(word) and any(key in self.fields for key in keys)
 
     def _has_word(self, word: str) -> bool:
-        if self.has_value(word):
-            return True
-        # A link leads to what is asked for: relations answer that.
-        return word in self._words_of_names and not any(
-            "[[" in self.fields[k] for k in self.words_by_key
-        )
+        return self.has_value(word) or (word in self._words_of_names and not self.links_elsewhere)
 
     def has_value(self, word: str) -> bool:
         """Whether a value has the word. If the question names properties, a number must be the

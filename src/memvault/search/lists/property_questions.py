@@ -251,7 +251,13 @@ class PropertyQuestion:
             compared_key: the key of the numbers that are compared, if the question names none.
         """
         named = {word for word, terms in self.words.items() if terms <= candidates.named_terms}
-        notes = [n for n in candidates.notes(values) if self._has_answer(n, values | named)]
+        key_terms = frozenset[int]().union(*map(terms_of_key, candidates.keys))
+        key_words = {word for word, terms in self.words.items() if terms & key_terms}
+        notes = [
+            note
+            for note in candidates.notes(values)
+            if self._has_answer(note, values | named, key_words)
+        ]
         sort_keys = {note: self._sort_key(note, compared_key) for note in notes}
         answering = [note for note in notes if sort_keys[note] is not None]
         return self._ordered(
@@ -284,17 +290,31 @@ class PropertyQuestion:
             n for n in notes if all(n.denies(word, keys) for word, keys in keys_by_word.items())
         ]
 
-    def _has_answer(self, note: NoteProperties, words: set[str]) -> bool:
-        """Whether a note has these words, and with them more than the key that is asked for."""
+    def _has_answer(self, note: NoteProperties, words: set[str], key_words: set[str]) -> bool:
+        """Whether a note has these words, and with them more than the key that is asked for.
+
+        Args:
+            key_words: those that are a key of other notes, and so not meant as a word of the title:
+                "the budget of Heron" is no note "Energy budget".
+        """
         if not note.words_of_type and not note.words_by_key:
             return False
         values = words - note.words_of_type.union(*note.words_by_key.values())
-        if not note.has_all(values):
+        if not note.has_all(values) or not all(map(note.has_value, values & key_words)):
             return False
         if not self._compares and note.says_no and not note.is_named_by(values):
             return False
         is_narrowed = self._compares or self.time is not None or asks_for_count(self.text)
-        return is_narrowed or bool(values) or note.says_yes or any(map(note.has_value, words))
+        # A project's note may be called as its folder is.
+        has_value = bool(note.words_by_key) and not note.links_elsewhere
+        is_meant = has_value and note.is_named_by(note.words_of_type)
+        return (
+            is_narrowed
+            or bool(values)
+            or is_meant
+            or note.says_yes
+            or any(map(note.has_value, words))
+        )
 
     def _sort_key(self, note: NoteProperties, compared_key: str | None) -> float | None:
         """The number or day to sort a note by; None if it is not within the limits."""

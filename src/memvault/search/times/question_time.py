@@ -15,6 +15,7 @@ from functools import cache, cached_property, partial
 from memvault.model.memory import Memory
 from memvault.model.search import Filters, Hit, Scope
 from memvault.search.scope import MemoryLookup
+from memvault.search.task_words import asks_for_tasks
 from memvault.search.times.time_expressions import (
     Cut,
     EventDay,
@@ -23,7 +24,7 @@ from memvault.search.times.time_expressions import (
     single_days,
     years_named,
 )
-from memvault.search.times.time_patterns import YEAR
+from memvault.search.times.time_patterns import ASKS_AHEAD, YEAR
 from memvault.search.times.time_question_words import ANYTHING, time_question_words
 from memvault.search.times.time_spans import Calendar, Span
 from memvault.text.name_matcher import NameMatcher
@@ -97,6 +98,8 @@ class QuestionTime:
         is_past = may_be_past and not words.isdisjoint(past)
         if is_past:
             cuts = [replace(cut, coming=None) for cut in cuts]
+        elif asks_for_tasks(question) or ASKS_AHEAD.search(question):
+            cuts = [cut.coming_only if cut.span.is_open else cut for cut in cuts]
         time = cls(calendar.today, tuple(cuts), words <= anything, rest=rest)
         if time._is_to_come():
             planned = not is_past and words <= plans and not words <= ANYTHING | past
@@ -208,8 +211,6 @@ class QuestionTime:
         candidates = list(memories)
         for years_back in self._years_back():
             spans = self._meant_spans(years_back)
-            if self.past:
-                spans = [Span(span.first, min(span.last, self.today)) for span in spans]
             ranked = [
                 (rank, memory)
                 for memory in candidates
@@ -307,9 +308,13 @@ class QuestionTime:
         return self._meant_spans()
 
     def _meant_spans(self, years_back: int = 0) -> list[Span]:
-        """The times that are named, and the next such ones if the question may mean them."""
+        """The times that are named, and the next such ones if the question may mean them; of a
+        question for what happened only up to today."""
         coming = [cut.coming for cut in self.cuts if cut.coming is not None and not years_back]
-        return self._spans(years_back) + coming
+        spans = self._spans(years_back) + coming
+        return (
+            [Span(span.first, min(span.last, self.today)) for span in spans] if self.past else spans
+        )
 
     def _spans(self, years_back: int = 0) -> list[Span]:
         """The times that are named, each within the limits that are named with them: "after

@@ -75,6 +75,11 @@ class Cut:
     any_year: bool = False
     coming: Span | None = None
 
+    @property
+    def coming_only(self) -> Cut:
+        """The same for a question that asks for what is to come."""
+        return self if self.coming is None else replace(self, span=self.coming, coming=None)
+
 
 def cut_times(
     text: str, calendar: Calendar, event_day: EventDay | None = None

@@ -156,8 +156,9 @@ _ROUGH = re.compile(
     re.IGNORECASE,
 )
 _EARLIER = re.compile(
-    r"\b(?:(?:up|down|raised|cut|moved|changed|increased|reduced|lowered|shifted|went|grew|fell|"
-    r"postponed|brought forward|switched|extended|shortened)\s+(?:\w+\s+){0,4}from|"
+    r"\b(?:(?:up|down|(?:raise|move|change|increase|reduce|postpone)[sd]?|cuts?|goes|went|grows?|"
+    r"grew|falls?|fell|rises?|rose|br(?:ings?|ought) forward|(?:lower|shift|extend|shorten|delay)"
+    r"(?:s|ed)?|(?:push|switch)(?:es|ed)?|(?:drop|slip)(?:s|ped)?)\s+(?:\w+\s+){0,4}from|"
     r"instead of|rather than|formerly|previously|originally|used to be|was once)\s+(?:the )?$",
     re.IGNORECASE,
 )

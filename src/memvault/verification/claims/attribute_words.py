@@ -13,6 +13,7 @@ _ARTICLES = frozenset(("the", "a", "an", "our", "their"))
 _AUXILIARY = _ARTICLES | frozenset(
     ("is", "are", "was", "were", "be", "been", "has", "have", "had", "now", "still", "will")
 )
+_PARTS_OF_TIME = frozenset(("start", "beginning", "middle", "end", "close"))
 # Words between a part, or a neighbour, and the object to which it belongs or is near.
 _PREPOSITIONS = frozenset(
     ("of", "for", "beside", "near", "behind", "next", "to", "under", "above", "in", "on", "with",
@@ -61,6 +62,9 @@ def _words_before(clause: Clause, place: int) -> list[str]:
     For example "the *fine* for *late filing* is".
     """
     tokens, k = clause.tokens, place - 1
+    amount = clause.amounts[tokens[place].amount]
+    if k >= 1 and amount.kind is AmountKind.DATE and tokens[k].low == "of":
+        k -= 2 if tokens[k - 1].low in _PARTS_OF_TIME else 0  # of the value: "the end of 2026"
     while k >= 0 and not tokens[k].is_content:
         index = tokens[k].amount
         if tokens[k].text == ";" or (index >= 0 and not clause.amounts[index].earlier):
