@@ -106,9 +106,10 @@ def read_preferences(note: ParsedNote) -> dict[str, Preference]:
         )
     for key, value in note.frontmatter.items():
         if key.casefold() not in RESERVED_KEYS | _OTHER_KEYS and _is_plain(value):
+            line = note.key_lines.get(key, 1)
             preferences.append(
                 Preference(
-                    key=key, value=_shown(value), path=note.path, line=1, in_frontmatter=True
+                    key=key, value=_shown(value), path=note.path, line=line, in_frontmatter=True
                 )
             )
     preferences += [
