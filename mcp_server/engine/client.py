@@ -170,11 +170,15 @@ def _without_message(data: Any) -> dict[str, Any]:
 
 @contextmanager
 def connect_to_engine(
-    launcher: Launcher, state: StateFolder, report: Callable[[str], None] | None = None
+    launcher: Launcher,
+    state: StateFolder,
+    report: Callable[[str], None] | None = None,
+    at_most: float | None = None,
 ) -> Iterator[EngineClient]:
     """A client of the vault's engine, which is started if needed.
 
-    With ``report``, waits until the indexes are open, and calls ``report`` with each step.
+    With ``report``, waits until the indexes are open, but ``at_most`` so many seconds, and calls
+    ``report`` with each step.
 
     Raises:
         EngineUnavailable: it could not be started.
@@ -184,5 +188,5 @@ def connect_to_engine(
         if address is None:
             raise EngineUnavailable(_GONE)
         if report is not None:
-            launcher.wait_until_open(report)
+            launcher.wait_until_open(report, at_most)
         yield EngineClient(connection, address, launcher)

@@ -147,13 +147,13 @@ class Launcher:
         except Timeout:
             raise self._timed_out() from None
 
-    def wait_until_open(self, report: Callable[[str], None]) -> None:
-        """Wait until the engine's indexes are open, or cannot be opened; ``report`` is called with
-        each step."""
-        reported = ""
+    def wait_until_open(self, report: Callable[[str], None], at_most: float | None = None) -> None:
+        """Wait until the engine's indexes are open, or cannot be opened, but ``at_most`` so many
+        seconds; ``report`` is called with each step."""
+        reported, began = "", time.monotonic()
         address = read_address(self._state)
         with suppress(EngineUnavailable, ValueError):
-            while address is not None:
+            while address is not None and (at_most is None or time.monotonic() - began < at_most):
                 health = json_value(ask(address, "GET", "/healthz"))
                 if health["status"] != "starting":
                     return

@@ -24,6 +24,7 @@ _BEFORE_A_COMMAND = frozenset(
 _SHELLS = frozenset({"sh", "bash", "zsh", "dash", "fish", "eval"})
 _DELETES = frozenset({"rm", "rmdir", "unlink", "shred", "del", "erase", "rd", "ri", "remove-item"})
 _SELECTS = ("-name", "-iname", "-path", "-ipath", "-regex", "-mtime", "-newer", "-size", "-empty")
+_BY_NAME, _ANY_NOTE = ("-name", "-iname"), "\0.md"  # a name that only a general pattern matches
 _MAX_DEPTH = 3  # of shells that shells start
 _MAX_COMMAND_CHARS = 200_000  # reading more takes longer than a hook may
 _MAX_PATH_CHARS = 4_096  # no system has longer paths
@@ -134,7 +135,11 @@ def _targets(program: str, arguments: list[str]) -> list[str]:
             if word.startswith(("-", "(", "!")):
                 break
             places.append(word)
-        selects = any(word in _SELECTS for word in arguments)
+        selects = any(
+            word in _SELECTS
+            and not (word in _BY_NAME and fnmatchcase(_ANY_NOTE, pattern.casefold()))
+            for word, pattern in pairwise([*arguments, ""])
+        )
         # A search for some names spares the other notes; of the history, nothing may be deleted.
         return [place for place in places if OWN_FOLDER in place or not selects]
     if program == "git" and "clean" in operands:

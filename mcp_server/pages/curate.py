@@ -30,10 +30,10 @@ from mcp_server.pages.page_actions import (
 from mcp_server.pages.seen_notes import shown_versions
 from mcp_server.pages.site import Site
 from mcp_server.pages.task_answers import TaskAnswer, answers_to
+from mcp_server.runtime.index_status import held_notes
 from memvault.curation.changes.change_text import change_summary
 from memvault.curation.operations.move import lifecycle_path
 from memvault.curation.proposals import Proposal, ProposalKind
-from memvault.curation.quarantine import by_note
 from memvault.curation.targets import Target
 from memvault.model.change import CurationTask, TaskType
 from memvault.model.errors import InvalidParams, MemvaultError
@@ -96,7 +96,7 @@ class CuratePage:
             back=_address(kind, skipped),
             left=dismissed[0] if dismissed else None,
             released=self._site.container.quarantine.last_released(),
-            held=by_note(self._site.container.guarded.held_texts())[:MAX_HELD],
+            held=held_notes(self._site.container)[:MAX_HELD],
             proposals=self._proposals(),
             most=MAX_SOURCE,
             **(self._task_view(task) if task else {}),

@@ -61,11 +61,7 @@ class MemoriesPage:
 def _matches(memory: Memory, find: str) -> bool:
     """Whether a memory matches: ``#`` searches tags, other text the title, aliases and path."""
     if find.startswith("#"):
-        wanted_tag = find[1:]
-        return any(
-            tag.casefold() == wanted_tag or tag.casefold().startswith(wanted_tag + "/")
-            for tag in memory.tags
-        )
+        return find[1:] in memory.tag_keys
     return any(find in name.casefold() for name in (memory.title, memory.path, *memory.aliases))
 
 

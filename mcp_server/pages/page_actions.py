@@ -270,14 +270,17 @@ class MemoryButtons:
             key, lifecycle, by_person(f"made {lifecycle} on the page", seen=form.seen())
         )
 
-    def _edit(self, request: Request, form: Form) -> Response | None:
+    def _edit(self, request: Request, form: Form) -> Response | str | None:
         key, text = request.path_params["id"], form.text("text")
+        path = self._site.box.lookup.memory(key).path
         why = by_person(form.why() or "edited on the page")
         try:
             self._actions.rewrite(key, lambda data: edited(data, text), form.needed("version"), why)
         except NoteConflict:
             return self._both_versions(request, key, text, form.why())
-        return None
+        memory = self._site.container.live.catalogue.by_path(path)
+        # Without its property, or with another one, the note has another id.
+        return None if memory is None or memory.id == key else f"/memory/{memory.id}"
 
     def _both_versions(self, request: Request, key: str, text: str, why: str) -> Response:
         """The page for a note that was saved elsewhere: keeps that version, and shows this form's

@@ -31,6 +31,7 @@ from mcp_server.middleware.origin_marks import claimant
 from mcp_server.pages.forms import Form, FormToken, back_to
 from mcp_server.pages.seen_notes import check_unchanged
 from mcp_server.pages.shown_changes import last_of_person
+from mcp_server.runtime.index_status import held_notes
 from mcp_server.tools.toolbox import Toolbox
 from memvault.model.errors import InvalidParams, MemvaultError, NoteNotFound, StoreUnavailable
 from memvault.model.unicode_forms import without_invisible
@@ -173,7 +174,13 @@ class Site:
         return {
             **frame,
             "vault": container.vault.root.name,
-            "tasks": container.curation.pending() + len(container.proposals.waiting()),
+            "tasks": sum(
+                (
+                    container.curation.pending(),
+                    len(container.proposals.waiting()),
+                    len(held_notes(container)),
+                )
+            ),
             "last": self.last_change(),
             "notice": self.startup.notice(),
         }

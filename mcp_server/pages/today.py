@@ -16,6 +16,7 @@ from mcp_server.pages.page_actions import ACTOR
 from mcp_server.pages.pulse_history import PulseHistory, pulse_plot
 from mcp_server.pages.shown_changes import shown_changes
 from mcp_server.pages.site import Site
+from mcp_server.runtime.index_status import held_notes
 from memvault.consolidation.dreams.record import Discovery
 from memvault.consolidation.fading import NOTICE
 from memvault.curation.tasks.dream_tasks import type_of
@@ -75,6 +76,7 @@ class TodayPage:
             tasks=len(tasks),
             searched=container.curation.is_searched,
             wishes=len(container.proposals.waiting()),
+            held=len(held_notes(container)),
             kinds=Counter(task.task_type.value for task in tasks).most_common(),
             changes=shown_changes(
                 container,

@@ -51,7 +51,7 @@ def index_status(container: Container) -> dict[str, Any]:
         "entities_waiting": indexing.entities_waiting if indexing else None,
         "behind_seconds": round(indexing.lag_seconds, 1) if indexing else None,
         "last_scan": last_scan[0].isoformat() if last_scan else None,
-        "in_quarantine": len(_held_notes(container)),
+        "in_quarantine": len(held_notes(container)),
         "problems": _problems(container),
     }
 
@@ -76,7 +76,7 @@ def language_problem(hybrid: HybridSearch) -> str | None:
 
 def quarantine_problem(container: Container) -> str | None:
     """The number of notes in quarantine; None if there are none."""
-    notes = _held_notes(container)
+    notes = held_notes(container)
     if not notes:
         return None
     whole = sum(note.whole for note in notes)
@@ -85,7 +85,7 @@ def quarantine_problem(container: Container) -> str | None:
     return f"in quarantine: {named}, as what others wrote there looks like orders to AI models"
 
 
-def _held_notes(container: Container) -> list[QuarantinedText]:
+def held_notes(container: Container) -> list[QuarantinedText]:
     """The notes in quarantine; none if the journal cannot be read, which is a problem by itself."""
     with suppress(StorageError):
         return by_note(container.guarded.held_texts())

@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from memvault.curation.quarantine import quarantined_note
 from memvault.curation.targets import raise_if_excluded, resolve, resolve_note
-from memvault.model.errors import NoteNotFound, StorageError
+from memvault.model.errors import (
+    AmbiguousTarget,
+    GraphQueryError,
+    NoteNotFound,
+    StorageError,
+    StoreUnavailable,
+)
 from memvault.model.graph import is_uuid
 from memvault.model.memory import Memory
 from memvault.model.search import NodeRef
@@ -63,9 +71,23 @@ class NodeLookup:
         try:
             return resolve_note(name, self._container().live.catalogue)
         except NoteNotFound:
-            self.raise_if_quarantined(name.strip().lstrip("/"))
+            self.raise_if_quarantined(name.strip().lstrip("/"), by_file_name=True)
             raise_if_excluded(name, self._container().vault.ignore_rules)
-            raise
+            concept = self._concept(name)
+            if concept is None:
+                raise
+            raise NoteNotFound(
+                f"{concept.name!r} has no note of its own; `memvault related`, or the tool "
+                "get_neighborhood, lists the notes that name it",
+                target=name,
+            ) from None
+
+    def _concept(self, name: str) -> NodeRef | None:
+        """What notes name so, if it has no note of its own."""
+        with suppress(NoteNotFound, AmbiguousTarget, StoreUnavailable, GraphQueryError):
+            node = self.node(name)
+            return None if node.path else node
+        return None
 
     def memory_of(self, name: str) -> Memory:
         """The memory with this id, or of the note with this name; models give a name as an id."""
@@ -95,8 +117,10 @@ class NodeLookup:
                 f"Storage error: Read failed for node {memory.id}: {error.message}", id=memory.id
             ) from error
 
-    def raise_if_quarantined(self, name: str) -> None:
-        """Raises NoteQuarantined: the note with this id or path is in quarantine."""
+    def raise_if_quarantined(self, name: str, *, by_file_name: bool = False) -> None:
+        """Raises NoteQuarantined: the note with this id or path is in quarantine; or file name, for
+        a name that no other note has."""
         for text in self._container().guarded.held_texts():
-            if text.whole and name in (text.note_id, text.path):
+            is_named = by_file_name and name == PurePosixPath(text.path).stem
+            if text.whole and (is_named or name in (text.note_id, text.path)):
                 raise quarantined_note(text.path, text.kinds)

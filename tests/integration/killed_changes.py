@@ -24,10 +24,11 @@ from memvault.curation.operations.fade import (
     stage_reconstruction,
 )
 from memvault.curation.operations.importing import import_conversations
-from memvault.curation.operations.preferences import PREFERENCES_NOTE, set_preference
+from memvault.curation.operations.preferences import set_preference
 from memvault.curation.operations.remember import remember
 from memvault.model.change import ChangeKind
 from memvault.vault import journal_files, write
+from memvault.vault.note_folders import PREFERENCES_NOTE
 from tests.desk import MORNING, WHY, Desk
 
 ASKED = Attribution("a client", "They asked me to delete it.", "user_requested")

@@ -739,6 +739,16 @@ def test_a_changed_configuration_is_reported_while_the_engine_goes_on_with_the_o
     assert "configuration" not in capsys.readouterr().out
 
 
+def test_status_says_why_an_engine_cannot_start(
+    vault: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "broken"
+    (folder / ".memvault").mkdir(parents=True)
+    (folder / ".memvault" / "journal").write_text("a sync tool put a file here")
+    assert run(["--vault", str(folder), "status"]) == 1
+    assert ".memvault/journal cannot be read" in capsys.readouterr().err
+
+
 def test_stop_reports_an_engine_that_does_not_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -338,6 +338,20 @@ def test_a_summary_that_would_look_like_an_order_puts_no_note_in_quarantine(worl
     assert order in world.read(path)
 
 
+def test_the_persons_sentences_are_not_withheld_from_a_summary_nor_said_to_be(
+    world: World,
+) -> None:
+    path = "sessions/2026-01-10/Doctor.md"
+    world.save(path, TEXT.replace("# Boat day", "# Doctor\n\nMy dose of ramipril is 5 mg a day."))
+    world.days(31)
+    assert world.stage(path) == "summary"
+    found = Caller(world.container).ok("recall_memory", query="What is my dose of ramipril?")
+    first = found["nodes"][0]
+    assert (first["path"], first["verified"], first["origin"]) == (path, True, "person")
+    assert "5 mg" in first["content"] and "Topics" not in first["content"]
+    assert "notice" not in found
+
+
 def test_a_client_gets_what_is_left_with_whose_words_it_is_and_can_ask_for_the_rest(
     world: World,
 ) -> None:

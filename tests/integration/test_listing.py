@@ -19,7 +19,7 @@ NOTES = {
     "projects/kelp/sea/Dive.md": "---\ncreated: 2025-02-01\nstatus: [Open, late]\nrated: 5\n---\nD.\n",
     "projects/oven/Clay.md": "---\ncreated: 2025-03-01\nstatus: done\nhot: true\n---\nE.\n",
     "sessions/2025-04-01/Talk.md": "---\ncreated: 2025-04-01\nstatus:\n---\nF.\n",
-    "Caf\u00e9/Tea.md": "---\ncreated: 2023-01-01\n---\nG.\n",
+    "Caf\u00e9/Tea.md": "---\ncreated: 2023-01-01\ntags: [Drinks/hot]\n---\nG.\n",
 }  # fmt: skip
 NEWEST_FIRST = ["Talk", "Clay", "Dive", "Census", "Ben", "Ada", "Tea"]
 
@@ -36,6 +36,14 @@ def lister(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Caller]:
     container.close()
 
 
+def test_a_search_for_a_tag_finds_the_notes_with_tags_within_it(lister: Caller) -> None:
+    for tag, found in (("#Drinks", ["Tea"]), ("drinks/hot", ["Tea"]), ("hot", []), ("drink", [])):
+        for tool in ("recall_memory", "vector_search"):
+            answer = lister.ok(tool, query="Tea in the caf\u00e9", filters={"tags": [tag]})
+            notes = answer["nodes"] if tool == "recall_memory" else answer["chunks"]
+            assert [each["title"] for each in notes] == found
+
+
 def titles(answer: dict[str, Any]) -> list[str]:
     return [each["title"] for each in answer["memories"]]
 
@@ -45,6 +53,8 @@ FILTERS: list[tuple[dict[str, Any], list[str]]] = [
     ({"type": "Person"}, ["Ben", "Ada"]),
     ({"tags": ["#CREW"]}, ["Ben", "Ada"]),
     ({"tags": "shore"}, ["Ben"]),
+    ({"tags": ["drinks"]}, ["Tea"]),
+    ({"tags": ["#drinks/hot"]}, ["Tea"]),
     ({"project": "Kelp"}, ["Dive", "Census"]),
     ({"folder": "projects"}, ["Clay", "Dive", "Census"]),
     ({"folder": "Projects/kelp/sea/"}, ["Dive"]),

@@ -336,6 +336,19 @@ def test_a_preference_is_of_the_client_that_set_it(call: Caller) -> None:
         assert call("get_preference", key=key)["written_by"] == client
 
 
+def test_a_property_that_a_client_set_as_a_preference_is_the_clients(
+    container: Container, call: Caller
+) -> None:
+    path = "Drinks.md"
+    note = "---\ntype: preference\ncoffee: black\ntea: green\n---\nHot drinks only.\n"
+    (container.vault.root / path).write_text(note)
+    container.indexing.index_written([path])
+    call("set_preference", "kite", key="tea", value="white", rationale=WHY)
+    tea, coffee = (call("get_preference", key=key) for key in ("tea", "coffee"))
+    assert (tea["path"], tea["line"], tea["written_by"]) == (path, 4, "kite")
+    assert (coffee["line"], coffee.get("written_by")) == (3, None)
+
+
 def test_a_line_of_the_persons_is_theirs_in_a_note_to_which_a_client_added_another(
     container: Container, call: Caller
 ) -> None:

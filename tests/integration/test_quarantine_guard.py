@@ -43,6 +43,13 @@ def test_the_lines_are_in_quarantine(container: Container) -> None:
     assert "Guests leave at ten." in text and "evil.example" not in text
 
 
+def test_a_note_in_quarantine_is_named_as_such_by_its_title_too(container: Container) -> None:
+    caller = Caller(container)
+    caller.ok("store_memory", content=ORDER, title="Boat tip", rationale=WHY)
+    for name in ("Boat tip", "projects/Boat tip.md"):
+        assert "is in quarantine" in caller.error("get_memory", path=name)["message"]
+
+
 @pytest.mark.parametrize(
     "edit",
     [

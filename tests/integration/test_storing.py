@@ -382,6 +382,13 @@ def test_an_unknown_target_is_answered_with_the_nearest_names(writer: Caller) ->
     assert error["data"]["nearest"][0] == "Harbour Lab"
 
 
+def test_a_name_without_a_note_is_answered_with_how_to_find_who_names_it(writer: Caller) -> None:
+    writer.ok("store_memory", content="[[Ferry Aurora]] sails at noon.", rationale=WHY)
+    message = writer.error("get_memory", path="Ferry Aurora")["message"]
+    assert message.startswith("'Ferry Aurora' has no note of its own;")
+    assert "get_neighborhood" in message
+
+
 def test_a_part_of_a_name_is_answered_with_the_whole_name(writer: Caller) -> None:
     title = "ADR-004 Move from one message queue to another"
     writer.ok("store_memory", content="We move.", title=title, rationale=WHY)

@@ -136,6 +136,18 @@ def test_a_contradiction_is_shown_to_a_question_that_names_its_subject_in_other_
     assert against["path"] == "notes/Bank letter.md"
 
 
+def test_what_the_person_states_in_the_claims_own_words_confirms_it(tmp_path: Path) -> None:
+    sentence = "The lease of the barn ends on the last day of September 2027.\n"
+    write_notes(tmp_path / "vault", {"Barn.md": sentence, "Barn talk.md": sentence})
+    written_by_client(tmp_path / "vault", ["Barn talk.md"])
+    container = opened(tmp_path, {}, "vault")
+    answer = Caller(container).ok("recall_memory", query="When does the lease of the barn end?")
+    container.close()
+    claim = node(answer, "Barn talk.md")
+    assert (claim["written_by"], claim["verified"]) == ("eve", True)
+    assert claim["verification"]["confirmed_by"] == ["Barn.md"]
+
+
 def test_a_confirmed_value_of_another_subject_does_not_count_as_the_answer(call):
     answer = call("recall_memory", query="What is the budget for restoring the boathouse?")
     aurora = node(answer, "projects/Aurora.md")

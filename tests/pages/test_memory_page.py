@@ -104,6 +104,22 @@ def test_the_text_is_edited_and_lines_left_alone_keep_their_bytes(
     wait_until(lambda: site.bytes_of("Windows note") == before, "it is not as it was")
 
 
+def test_a_note_whose_id_is_edited_away_is_shown_all_the_same(
+    browser: Browser, site: Served
+) -> None:
+    path = site.caller.ok(
+        "store_memory", content="The tern nests in May.", title="Tern", rationale="They said so."
+    )["path"]
+    site.settled()
+    show(browser, site, "Tern")
+    browser.click("Edit the text")
+    browser.type("textarea[name=text]", "The tern nests in June.")
+    browser.send("textarea[name=text]")
+    browser.sees("History")
+    assert "did not work" not in browser.text() and path in browser.text()
+    assert browser.driver.find_element("css selector", ".note").text == "The tern nests in June."
+
+
 def test_a_remark_is_added(browser: Browser, site: Served, do: Do) -> None:
     before = show(browser, site, "Harbour Lab")
     do("Add a remark", "n")

@@ -129,6 +129,8 @@ def test_a_vault_that_was_indexed_and_is_away_is_called_missing(
     assert run(["--vault", str(away), "doctor"]) != 0
     stderr = capsys.readouterr().err
     assert 'The vault folder "drive" is missing' in stderr and "memvault init" not in stderr
+    assert run_bridge_command(["--vault", str(away), "mcp"]) == 1
+    assert capsys.readouterr().err.startswith('memvault: The vault folder "drive" is missing')
 
 
 def test_a_trace_is_shown_only_with_debug(home: Path, capsys: pytest.CaptureFixture[str]) -> None:

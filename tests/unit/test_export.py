@@ -162,6 +162,12 @@ def test_what_is_no_export_is_refused(tmp_path: Path, content: str) -> None:
         restore_export(file, Vault(tmp_path / "v"))
 
 
+def test_a_folder_is_no_file_to_restore_but_a_vault(root: Path, tmp_path: Path) -> None:
+    export_folder(Vault(root), tmp_path / "copy")
+    with pytest.raises(InvalidParams, match="itself a vault"):
+        restore_export(tmp_path / "copy", Vault(tmp_path / "v"))
+
+
 def test_a_link_out_of_the_vault_is_not_exported(root: Path, tmp_path: Path) -> None:
     secret = tmp_path / "secret.md"
     secret.write_text("s")

@@ -28,6 +28,19 @@ def test_a_plain_note_is_a_permanent_memory_of_middling_importance() -> None:
     )  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("path", "key", "kind"),
+    [
+        ("permanent/preferences.md", None, "preference"), ("Permanent/Preferences.md", None, "preference"),
+        ("permanent/preferences.md", "list", "list"), ("shared/permanent/preferences.md", None, "note"), ("preferences.md", None, "note"),
+    ],
+)  # fmt: skip
+def test_preferences_md_is_a_preference_without_saying_so(
+    path: str, key: str | None, kind: str
+) -> None:
+    assert memory(f"---\ntype: {key}\n---\n" if key else "- Tone: dry\n", path).type == kind
+
+
 def test_every_property_is_read() -> None:
     found = memory(
         "---\nid: 3F0C1111-2222-4333-8444-555566667777\nlifecycle: Temporary\ntype: Decision\nproject: aurora\nimportance: high\ntags: [storage, db, Storage]\n"

@@ -110,7 +110,9 @@ def _print_result(node: dict[str, Any], *, brief: bool) -> None:
 def show(
     context: typer.Context,
     note: NoteArgument,
-    raw: Annotated[bool, typer.Option("--raw", help="Print the file as it is.")] = False,
+    raw: Annotated[
+        bool, typer.Option("--raw", help="Print the file as it is, without what is in quarantine.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show a note, its links, and the notes that link to it, the newest first."""

@@ -6,7 +6,7 @@ import sys
 import traceback
 
 from memvault.cli.options import find_places, require_vault, take_global_options
-from memvault.model.errors import InvalidParams
+from memvault.model.errors import InvalidParams, VaultMissing
 
 
 def run_bridge_command(arguments: list[str]) -> int | None:
@@ -19,18 +19,19 @@ def run_bridge_command(arguments: list[str]) -> int | None:
     if tools is None:
         return None
     from mcp_server.engine.bridge import run_bridge
-    from mcp_server.engine.launcher import Launcher, engine_command
+    from mcp_server.engine.launcher import Launcher, engine_command, is_engine_running
 
     try:
         places = find_places(options.vault, options.config)
-        require_vault(places)
+        if not is_engine_running(places.state):  # one that runs answers without the vault, too
+            require_vault(places)
         command = engine_command(places.vault, places.config)
         run_bridge(Launcher(places.state, command, tools=tools))
-    except InvalidParams as error:
+    except (InvalidParams, VaultMissing) as error:
         sys.stderr.write(f"memvault: {error.message}\n")
         if options.debug:
             traceback.print_exc()
-        return 2
+        return 2 if isinstance(error, InvalidParams) else 1
     return 0
 
 

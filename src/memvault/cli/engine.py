@@ -47,6 +47,7 @@ Tools = Annotated[ToolSet, typer.Option(help="The tools that clients are offered
 
 _STOP_SECONDS = 70.0  # the engine itself exits by force after 60
 _MAX_PROBLEMS = 5
+_FAILING_SECONDS = 5.0  # within which an engine that cannot start says why
 _EMBEDDED = dict.fromkeys(("vectors", "graph", "keyvalue"), "embedded")
 # The rows of `status`, in order; --json has more.
 _ALWAYS = {
@@ -309,7 +310,7 @@ def stop(context: typer.Context) -> None:
 def status(context: typer.Context, as_json: AsJson = False) -> None:
     """Show what is indexed, how up to date it is, and problems; more with --json."""
     places = places_of(context)
-    with engine_of(places, wait=False) as engine:
+    with engine_of(places, at_most=_FAILING_SECONDS) as engine:
         address, answer = engine.address, engine.status()
     fields = {
         "engine": f"process {address.pid}, version {address.version}, since "

@@ -83,10 +83,12 @@ def vault_of(places: Places) -> Vault:
 
 
 @contextmanager
-def engine_of(places: Places, *, wait: bool = True) -> Iterator[EngineClient]:
+def engine_of(
+    places: Places, *, wait: bool = True, at_most: float | None = None
+) -> Iterator[EngineClient]:
     """A client of the vault's engine, which is started if needed; shows long steps on a terminal.
 
-    Without ``wait``, its indexes may still be opening.
+    Without ``wait``, or after ``at_most`` so many seconds, its indexes may still be opening.
     """
     from mcp_server.engine.client import connect_to_engine
     from mcp_server.engine.launcher import Launcher, engine_command
@@ -99,7 +101,9 @@ def engine_of(places: Places, *, wait: bool = True) -> Iterator[EngineClient]:
 
         with ExitStack() as stack:
             try:
-                connection = connect_to_engine(launcher, places.state, show if wait else None)
+                connection = connect_to_engine(
+                    launcher, places.state, show if wait else None, at_most
+                )
                 engine = stack.enter_context(connection)
             except EngineUnavailable:
                 _check_configuration(places)

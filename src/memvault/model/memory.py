@@ -134,6 +134,15 @@ class Memory(BaseModel, frozen=True):
         return days_of_note(self.path.rpartition("/")[2], self.day)
 
     @property
+    def tag_keys(self) -> set[str]:
+        """The tags and those that they are within, in small letters: ``a/b`` is also ``a``."""
+        keys: set[str] = set()
+        for tag in self.tags:
+            names = tag.casefold().split("/")
+            keys.update("/".join(names[:depth]) for depth in range(1, len(names) + 1))
+        return keys
+
+    @property
     def is_marked_wrong(self) -> bool:
         """Whether the person marked the memory as wrong."""
         is_false = self.metadata.get("verified") is False

@@ -152,6 +152,7 @@ class ParsedNote:
     tags: tuple[Tag, ...] = ()  # of the frontmatter and the body
     fields: tuple[InlineField, ...] = ()
     aliases: tuple[str, ...] = ()
+    key_lines: dict[str, int] = field(default_factory=dict)  # of the frontmatter, if it is readable
     body_line: int = 1  # first line after the frontmatter
     line_count: int = 1
     frontmatter_problem: FrontmatterProblem | None = None

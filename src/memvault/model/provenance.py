@@ -158,6 +158,10 @@ class Provenance(BaseModel, frozen=True):
     def _spans_in(self, lines: LineRange) -> Iterator[OriginSpan]:
         return (s for s in self.spans if s.first <= lines.last and lines.first <= s.last)
 
+    def has_claims_in(self, lines: LineRange) -> bool:
+        """Whether others than memvault, whose texts are derived, wrote in these lines."""
+        return any(s.origin.kind is not OriginKind.MEMVAULT for s in self._spans_in(lines))
+
     def covers(self, lines: LineRange) -> bool:
         """Whether others wrote in each of these lines."""
         return any(s.first <= lines.first and lines.last <= s.last for s in self.spans)

@@ -78,7 +78,7 @@ def _withheld_texts(hit: Hit, query: str) -> list[str]:
     if hit.withheld:
         return [f"the note {hit.memory.id}" if hit.states_claim else hit.path]
     withheld_parts = withheld_keys(hit.memory, query) if hit.gated else []
-    if hit.own_only and not hit.memory.provenance.of_lines(hit.lines).is_person:
+    if hit.own_only and hit.memory.provenance.has_claims_in(hit.lines):
         withheld_parts.append("part")
     return [f"{withheld_part} of {hit.path}" for withheld_part in withheld_parts]
 

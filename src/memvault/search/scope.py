@@ -54,8 +54,8 @@ class MemoryLookup(Protocol):
 
 
 def in_scope(memory: Memory, scope: Scope | None) -> bool:
-    """Whether a memory passes every given filter (tags: at least one of them) and belongs to the
-    scope's project or to none."""
+    """Whether a memory passes every given filter (tags: at least one of them, or one within it) and
+    belongs to the scope's project or to none."""
     if scope is None:
         return True
     elsewhere = (
@@ -104,7 +104,7 @@ def _passes(memory: Memory, filters: Filters) -> bool:
             filters.created_before is None or memory.created_at <= in_utc(filters.created_before),
             filters.lifecycles is None or memory.lifecycle in filters.lifecycles,
             filters.types is None or memory.type.casefold() in kinds,
-            filters.tags is None or any(tag.casefold() in tags for tag in memory.tags),
+            filters.tags is None or not tags.isdisjoint(memory.tag_keys),
         )
     )
 

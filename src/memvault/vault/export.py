@@ -197,6 +197,11 @@ def _encoded(data: bytes) -> dict[str, str]:
 
 
 def _read_json(source: Path) -> dict[str, bytes]:
+    if source.is_dir():
+        raise InvalidParams(
+            f"{source.name} is a folder: an exported folder is itself a vault, which you can open "
+            "or copy; only the JSON file of an export is imported"
+        )
     try:
         export = json_value(source.read_bytes())
     except FileNotFoundError as error:

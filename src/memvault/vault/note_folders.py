@@ -13,6 +13,8 @@ from datetime import date
 from memvault.model.memory import FOLDER_LIFECYCLES, Lifecycle
 from memvault.vault.file_names import folded_name, safe_name
 
+PREFERENCES_NOTE = "permanent/preferences.md"  # at the vault's top or in `NoteFolders.chosen`
+
 
 @dataclass(frozen=True, slots=True)
 class NoteFolders:

@@ -143,6 +143,7 @@ def parse_note(path: str, data: bytes, *, max_bytes: int = MAX_NOTE_BYTES) -> Pa
         tags=tuple(tags),
         fields=tuple(content.fields),
         aliases=_distinct([*_frontmatter_aliases(frontmatter), *link_names(path, content, title)]),
+        key_lines={key: lines[-1] for key, lines in frontmatter.key_lines.items()},
         body_line=frontmatter.body_line,
         line_count=max(1, text.count("\n") + (not text.endswith("\n"))),
         frontmatter_problem=frontmatter.problem,
@@ -222,7 +223,8 @@ def _repeated_keys(frontmatter: Frontmatter) -> tuple[str, ...]:
     return tuple(
         f"the frontmatter has {key!r} in lines {_listed(lines[:-1])} and {lines[-1]}, "
         f"and only the value in line {lines[-1]} is read; keep one of them"
-        for key, lines in frontmatter.repeated.items()
+        for key, lines in frontmatter.key_lines.items()
+        if len(lines) > 1
     )
 
 

@@ -103,12 +103,15 @@ class EvidenceWeigher:
         return not is_older(other, claim)
 
     def _confirms(self, witness: Claim, claim: Claim) -> bool:
-        """Whether the person made a witness's statement, and independently of the claim."""
+        """Whether the person made a witness's statement. Their words in an imported conversation
+        must not be those of the claim: they may repeat what a client said."""
         group = self.origin(witness).witness
         is_persons = group == "person" or (
-            group == "import" and self.origin(claim).witness != "import"
+            group == "import"
+            and self.origin(claim).witness != "import"
+            and independent(claim, witness)
         )
-        return is_persons and independent(claim, witness) and not self._is_set_apart(witness)
+        return is_persons and not self._is_set_apart(witness)
 
     def _is_set_apart(self, claim: Claim) -> bool:
         """Whether its note quotes a claim, strikes it out or has it as an open task."""

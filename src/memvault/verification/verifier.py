@@ -1,8 +1,8 @@
 """The second stage of recall: checks found memories against other notes (triple 2.7).
 
 Text that the person typed or marked as verified counts as verified. Text that others wrote is a
-claim. A claim is verified if the person's own words, not copied from it, state the same value of
-the same attribute of the same subject, and none of them state another value. Clients confirm
+claim. A claim is verified if the person's own words in another note state the same value of the
+same attribute of the same subject, and none of them state another value. Clients confirm
 neither their own claims nor each other's.
 """
 

@@ -32,11 +32,10 @@ from memvault.vault.compose import compose_note
 from memvault.vault.file_names import folded_name
 from memvault.vault.frontmatter.edit import set_key
 from memvault.vault.frontmatter.fences import claimed_id
-from memvault.vault.note_folders import NoteFolders
+from memvault.vault.note_folders import PREFERENCES_NOTE, NoteFolders
 from memvault.vault.parse import parse_note
 from memvault.vault.readable import plain_text
 
-PREFERENCES_NOTE = "permanent/preferences.md"  # at the vault's top or in `NoteFolders.chosen`
 NAMESPACE = "preferences"  # normalised key and path -> Preference as JSON
 NOTES_NAMESPACE = "preference_notes"  # path -> the keys that it holds in NAMESPACE
 MAX_VALUE_CHARS = 2_000
@@ -60,8 +59,9 @@ _keys = TypeAdapter(list[str])
 class Preference(BaseModel):
     """A value and its place.
 
-    ``line`` is 1 for a value of the frontmatter, and the first line of the text if the whole note
-    is the preference. ``by_place``: its note counts only in the places of preferences.md."""
+    ``line`` is 1 for a value of a frontmatter that cannot be read completely, and the first line of
+    the text if the whole note is the preference. ``by_place``: its note counts only in the places
+    of preferences.md."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -106,9 +106,10 @@ def read_preferences(note: ParsedNote) -> dict[str, Preference]:
         )
     for key, value in note.frontmatter.items():
         if key.casefold() not in RESERVED_KEYS | _OTHER_KEYS and _is_plain(value):
+            line = note.key_lines.get(key, 1)
             preferences.append(
                 Preference(
-                    key=key, value=_shown(value), path=note.path, line=1, in_frontmatter=True
+                    key=key, value=_shown(value), path=note.path, line=line, in_frontmatter=True
                 )
             )
     preferences += [

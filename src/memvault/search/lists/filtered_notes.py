@@ -142,7 +142,8 @@ def _check_known(memories: Sequence[Memory], wanted: NoteFilter) -> None:
     _check_any(folders, [wanted.folder.strip("/")], "is in the folder")
     _check_any({memory.type for memory in memories}, filters.types, "has the type")
     tags = [tag.lstrip("#") for tag in filters.tags or ()]
-    _check_any({tag for memory in memories for tag in memory.tags}, tags, "has the tag")
+    known_tags = {tag for memory in memories for tag in (*memory.tags, *memory.tag_keys)}
+    _check_any(known_tags, tags, "has the tag")
     for key, value in wanted.properties.items():
         values = [_values(memory) for memory in memories]
         _check_any(

@@ -95,7 +95,7 @@ def _labels(memory: Memory) -> Iterable[str]:
     yield _label("lifecycle", memory.lifecycle.value)
     yield _label("type", memory.type)
     yield NO_PROJECT if memory.project is None else _label("project", memory.project)
-    for tag in memory.tags:
+    for tag in sorted(memory.tag_keys):
         yield _label("tag", tag)
 
 

@@ -28,6 +28,7 @@ from memvault.model.note import Domain, ParsedNote
 from memvault.vault.frontmatter.dates import date_of_title, read_date
 from memvault.vault.frontmatter.read import WrittenNumber, strings_of
 from memvault.vault.markdown.wikilink import find_wikilinks
+from memvault.vault.note_folders import PREFERENCES_NOTE
 from memvault.vault.parse import moment_of_name, stem_of
 
 ARCHIVE = "archive/projects"  # holds the folders of finished projects
@@ -78,7 +79,7 @@ def memory_of(note: ParsedNote, *, fallback_time: datetime, id: str | None = Non
         path=note.path,
         title=note.title,
         lifecycle=lifecycle,
-        type=(_text(values.get("type")) or "note").casefold(),
+        type=_type(values.get("type"), note.path),
         project=project,
         importance=read_importance(values.get("importance")),
         tags=tuple(distinct_by((tag.name for tag in note.tags), str.casefold)),
@@ -196,6 +197,11 @@ def as_text(value: Any) -> str:
 def _id(value: Any, path: str) -> str:
     text = str(value).strip() if value is not None else ""
     return str(UUID(text)) if is_uuid(text) else id_of_path(path)
+
+
+def _type(value: Any, path: str) -> str:
+    is_preferences = path.casefold() == PREFERENCES_NOTE
+    return (_text(value) or ("preference" if is_preferences else "note")).casefold()
 
 
 def _lifecycle(value: Any, path: str) -> Lifecycle:

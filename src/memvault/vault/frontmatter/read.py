@@ -131,7 +131,8 @@ class Frontmatter:
         body_start: offset of the first character after the frontmatter.
         body_line: line of that character, counted from 1.
         problem: why the YAML could not be read completely.
-        repeated: the lines of the note with the same key, by key; the last value counts.
+        key_lines: the lines of the note with each key, by key; the last value counts. Empty if the
+            YAML has a problem.
     """
 
     values: dict[str, Any] = field(default_factory=dict)
@@ -139,7 +140,7 @@ class Frontmatter:
     body_start: int = 0
     body_line: int = 1
     problem: FrontmatterProblem | None = None
-    repeated: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    key_lines: dict[str, tuple[int, ...]] = field(default_factory=dict)
 
 
 def read_frontmatter(text: str) -> Frontmatter:
@@ -154,18 +155,18 @@ def read_frontmatter(text: str) -> Frontmatter:
     values, problem = load_yaml(source)
     if problem is not None and not values:
         return Frontmatter(problem=problem)
-    repeated = {} if problem else _repeated_keys(source)
-    return Frontmatter(values, source, match.end(), source.count("\n") + 3, problem, repeated)
+    key_lines = {} if problem else _key_lines(source)
+    return Frontmatter(values, source, match.end(), source.count("\n") + 3, problem, key_lines)
 
 
-def _repeated_keys(source: str) -> dict[str, tuple[int, ...]]:
-    """The lines of each key that readable YAML has more than once."""
+def _key_lines(source: str) -> dict[str, tuple[int, ...]]:
+    """The lines of each key of readable YAML."""
     root = yaml.compose(source, Loader=FrontmatterLoader)
     lines: defaultdict[str, list[int]] = defaultdict(list)
     for key, _value in root.value if isinstance(root, yaml.MappingNode) else ():
         if isinstance(key, yaml.ScalarNode):
             lines[key.value].append(key.start_mark.line + 2)
-    return {key: tuple(found) for key, found in lines.items() if len(found) > 1}
+    return {key: tuple(found) for key, found in lines.items()}
 
 
 def load_yaml(source: str) -> tuple[dict[str, Any], FrontmatterProblem | None]:
