@@ -15,6 +15,7 @@ from indexer import graph_writer
 from indexer.doctor import known_problems
 from indexer.indexer import Indexer
 from memvault.model.graph import NodeKind
+from memvault.text.encoders.embedding import Embedder
 from memvault.text.names import MAX_TAG_LEVELS
 from memvault.vault import parse
 
@@ -107,10 +108,10 @@ def test_of_a_note_with_too_many_tags_the_first_are_indexed_and_it_says_so(
 
 
 def test_a_small_note_is_indexed_while_the_text_of_a_large_one_is_embedded(
-    indexer: Indexer, write: Write, monkeypatch: pytest.MonkeyPatch
+    indexer: Indexer, embedder: Embedder, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun, may_end = threading.Event(), threading.Event()
-    embed = indexer._embedder.embed_all
+    embed = embedder.embed_all
 
     def slow(texts: Sequence[str]) -> object:
         if any(text.startswith("Large") for text in texts):
@@ -118,7 +119,7 @@ def test_a_small_note_is_indexed_while_the_text_of_a_large_one_is_embedded(
             assert may_end.wait(60)
         return embed(texts)
 
-    monkeypatch.setattr(indexer._embedder, "embed_all", slow)
+    monkeypatch.setattr(embedder, "embed_all", slow)
     write("Large.md", "\n\n".join(f"Large text {number}." for number in range(1_000)))
     large = threading.Thread(target=indexer.index, args=[["Large.md"]])
     large.start()
