@@ -266,7 +266,7 @@ class IndexingService:
         if not self._follows:
             self._begin(watch=watch)
 
-    def _start_indexing(self, *, watch: bool = True, report: Report = report_nothing) -> ScanReport:
+    def _start_indexing(self, *, watch: bool, report: Report) -> ScanReport:
         if self._live.stores.outdated:
             self._embed_again(report)
         # Every question needs the graph, and would wait for it.

@@ -47,7 +47,6 @@ def node(**fields: Any) -> MemoryNode:
             "johari_quadrant": JohariQuadrant.HIDDEN,
             "utl_state": UTLState(delta_s=0.1, delta_c=0.9, w_e=1.25, phi=3.0),
             "agent_id": "some client",
-            "semantic_cluster": str(uuid4()),
             "metadata": {"a": [1, 2.5, None, {"b": "ü"}], "true": True},
         }
         | fields
@@ -86,7 +85,6 @@ def test_a_memory_node_holds_65536_characters_and_no_more():
         {"importance": -0.01},
         {"access_count": -1},
         {"id": "not a uuid"},
-        {"semantic_cluster": "7"},
         {"created_at": datetime(2026, 1, 1)},
         {"embedding": [[1.0]]},
         {"embedding": [float("nan")]},
@@ -101,7 +99,7 @@ def test_a_memory_node_keeps_its_bounds(wrong):
 def test_a_new_memory_node_has_the_documents_defaults():
     new = MemoryNode(id=str(uuid4()), content="", created_at=NOW, last_accessed=NOW)
     assert (new.importance, new.access_count, new.agent_id) == (0.5, 0, None)
-    assert (new.semantic_cluster, new.metadata, new.embedding.size) == (None, {}, 0)
+    assert (new.metadata, new.embedding.size) == ({}, 0)
     assert (new.johari_quadrant, new.utl_state) == (JohariQuadrant.UNKNOWN, UTLState())
 
 
