@@ -118,8 +118,9 @@ class IndexingService:
 
     @property
     def has_caught_up(self) -> bool:
-        """Whether changes made while no engine ran are indexed, here or in the process that
-        indexes. Notes that an earlier memvault indexed may still have to be indexed again.
+        """Whether the process that indexes has indexed the changes made while no engine ran.
+
+        Notes that an earlier memvault indexed may still have to be indexed again.
 
         Models and caches that improve answers may still be loading, except after the first scan of
         empty indexes.

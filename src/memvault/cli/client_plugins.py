@@ -149,8 +149,7 @@ def _gemini_extension(hook: Hook, extensions: Path) -> Plugin:
 
 
 def _codex_files(hook: Hook, root: Path) -> Plugin:
-    """The files for Codex, which has no custom commands any more; there, ``$remember`` is a
-    skill."""
+    """The files for Codex, which has no custom commands any more: ``$remember`` is a skill."""
     files = _skills(root)
     for name, text in _texts("commands"):
         fields, body = _split(text)
@@ -202,8 +201,7 @@ def _groups(
     *,
     milliseconds: bool = False,
 ) -> dict[str, Any]:
-    """Hook groups by the client's own event name, in the format of Claude Code and similar
-    clients."""
+    """Hook groups by the client's own event name, in the format that began with Claude Code."""
     groups: dict[str, Any] = {}
     for event, client_event in events.items():
         limit = int(LIMITS[event] * (1_000 if milliseconds else 1))

@@ -222,8 +222,10 @@ def _log_to_stderr() -> None:
 
 
 def _is_of_engine(record: logging.LogRecord) -> bool:
-    """False for errors that are not the engine's: a client left before its request was read, or
-    gets an error that says what to correct."""
+    """False for errors that are not the engine's.
+
+    A client left before its request was read, or gets an error that says what to correct.
+    """
     from mcp import MCPError
     from starlette.requests import ClientDisconnect
 

@@ -60,8 +60,10 @@ class Plugin:
         return self._put_hooks() or changed
 
     def remove(self) -> bool:
-        """Remove what `install` added, and folders that are then empty; False if nothing was
-        installed."""
+        """Remove what `install` added; returns False if nothing was installed.
+
+        Folders that are then empty are removed, too.
+        """
         installed = self._installed()
         for path in installed:
             path.unlink()

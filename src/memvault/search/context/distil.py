@@ -112,8 +112,10 @@ class Distiller:
         return task.context(form)
 
     def _properties(self, query: str, memory: Memory) -> Outline | None:
-        """The outline of a note without text: its properties that concern the question, as its one
-        sentence; None without such properties."""
+        """The outline of a note without text; None if no property concerns the question.
+
+        Its one sentence are the properties that do.
+        """
         properties = quotable(memory, self._chooser.answering(memory, query))
         return self._outlines.of_text(properties_text(properties)) if properties else None
 
@@ -219,8 +221,10 @@ class _Distillation:
         return self._with_neighbours(self._select(self._sentence_parts(), budget), budget)
 
     def _with_neighbours(self, chosen: list[Part], budget: RemainingBudget) -> list[Part]:
-        """The chosen sentences and, in a budget that they leave unused, their neighbours, of the
-        first memory also the neighbours of these."""
+        """The chosen sentences and, in a budget that they leave unused, their neighbours.
+
+        Of the first memory also the neighbours of these.
+        """
         added = chosen
         while added and not budget.is_used:
             near = parts_of.adjoining_sentences(
@@ -242,8 +246,10 @@ class _Distillation:
         *,
         relevance_weight: float = RELEVANCE_WEIGHT,
     ) -> list[Part]:
-        """The chosen sentences or passages: one of the first memory, and less relevant ones if the
-        budget allows them."""
+        """The chosen sentences or passages.
+
+        One is of the first memory. Less relevant ones follow if the budget allows them.
+        """
         return select(
             parts,
             budget,
