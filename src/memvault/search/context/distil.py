@@ -20,7 +20,7 @@ from memvault.search.context.forms import (
     properties_text,
     tags,
 )
-from memvault.search.context.layout import Layout
+from memvault.search.context.layout import ContextLayout
 from memvault.search.context.outline import Outline, Outlines
 from memvault.search.context.parts import Leading, Part
 from memvault.search.context.properties import PropertyChooser, quotable
@@ -96,7 +96,7 @@ class Distiller:
             outlines,
             scored=scores(query, vector, hits, outlines, time),
             asked_properties=asked_properties,
-            layout=Layout(
+            layout=ContextLayout(
                 query,
                 hits,
                 textless=textless,
@@ -131,7 +131,7 @@ class _Distillation:
         *,
         scored: Sequence[Scores],
         asked_properties: Sequence[tuple[str, ...]],
-        layout: Layout,
+        layout: ContextLayout,
         budget: ContextBudget,
         tokens: TokenCounter,
     ) -> None:

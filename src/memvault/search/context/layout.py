@@ -21,7 +21,7 @@ from memvault.search.context.writers import code_with_writer, marks_of, with_day
 from memvault.text.tokens import TokenCounter
 
 
-class Layout:
+class ContextLayout:
     """Lays out one question's context. Used by one thread at a time.
 
     Args:
