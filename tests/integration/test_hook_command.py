@@ -24,7 +24,7 @@ from memvault.config.paths import StateFolder
 from memvault.model.errors import EngineUnavailable
 from tests.integration.forked_engine import start_engine
 from tests.integration.tiny_engine import environment
-from tests.waiting import until
+from tests.waiting import PATIENCE_SECONDS, until
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.usefixtures("forked_engines")
@@ -52,7 +52,12 @@ class Hooks:
         state, vault = f"--state={self.state.root}", f"--vault={self.vault}"
         command = [sys.executable, "-m", "memvault.cli", "hook", event, state, vault, *more]
         return subprocess.run(
-            command, input=data, capture_output=True, check=False, env=self.environment, timeout=60
+            command,
+            input=data,
+            capture_output=True,
+            check=False,
+            env=self.environment,
+            timeout=PATIENCE_SECONDS,
         )
 
     def serve(self) -> BaseProcess:
@@ -194,7 +199,7 @@ def test_nobody_who_reads_the_output_is_no_other_exit_code(hooks: Hooks, tmp_pat
             with listener.accept()[0] as connection:
                 connection.recv(65_536)
                 connection.sendall(answer)
-            assert ran.wait(30) == 0
+            assert ran.wait(PATIENCE_SECONDS) == 0
     too_long = f"--vault={'a' * 5_000}"
     for redirection in ("2>&-", "2>/dev/full"):
         shell = f'"$0" -m memvault.cli hook Stop "$1" {redirection}'

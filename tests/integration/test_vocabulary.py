@@ -93,7 +93,7 @@ def test_a_question_waits_a_little_while_the_words_are_read_for_the_first_time(
     monkeypatch.setattr(first, "_passages", slow)
     with ThreadPoolExecutor(1) as threads:
         threads.submit(load)
-        assert is_reading.wait(20)
+        assert is_reading.wait(PATIENCE_SECONDS)
         similar = first.similar("where does my stylesheet go")
         is_answered.set()
     assert set(similar["stylesheet"]) == {"css"}
@@ -114,7 +114,7 @@ def test_questions_wait_for_the_words_of_a_large_vault_only_once(
     monkeypatch.setattr(first, "_passages", slow)
     with ThreadPoolExecutor(1) as threads:
         threads.submit(first.load)
-        assert is_reading.wait(20)
+        assert is_reading.wait(PATIENCE_SECONDS)
         begun = time.monotonic()
         assert all(first.similar("where does my stylesheet go") == {} for _ in range(100))
         took = time.monotonic() - begun

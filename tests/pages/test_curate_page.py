@@ -13,6 +13,7 @@ from memvault.model.change import TaskType
 from tests.pages.browser import Browser, Do, wait_until
 from tests.pages.notes import NOTES
 from tests.pages.served import Served, served
+from tests.waiting import PATIENCE_SECONDS
 
 OPPOSED = {
     "permanent/Pier depth of spring.md": "---\ntype: fact\n---\nThe water at the pier head is "
@@ -276,7 +277,7 @@ def test_what_a_dream_proposes_is_accepted_or_rejected_for_good(
     site.edit("permanent/Rope walk.md", "The rope walk is next to the Tar shed by the quay.\n")
     site.edit("permanent/Tar shed.md", "Tar for ropes is kept in the tar shed by the quay.\n")
     site.container.dreaming.trigger((DreamPhase.REM,))
-    assert site.container.dreaming.wait(60)
+    assert site.container.dreaming.wait(PATIENCE_SECONDS)
     site.settled()
     waiting = site.container.curation.waiting_dream_keys()
     before = files_of(site)
