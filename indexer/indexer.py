@@ -1,29 +1,15 @@
-"""Indexes notes: vectors, graph and preferences follow the vault.
-
-The order of every change lets the next scan repair a crash at any step:
-
-1. Names are registered. Notes whose edges depend on changed names are queued for relinking.
-2. In batches: chunks and graph are written, and last the notes' records, in one transaction with
-   their texts and preferences and with marks until the chunks are flushed. From then on the
-   notes are found.
-3. The chunks are flushed, and the queued notes are relinked.
-
-A change of a few notes is indexed at once. A change of many, such as a first scan, is indexed in
-batches, and other changes are indexed between them: the newest reading of each note is written.
-"""
+"""Keeps the indexes of one vault up to date: scans, indexes single notes, follows and repairs."""
 
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Collection, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 
-from indexer.batches import BATCHES_AHEAD, BatchWriter, EmbeddingAhead
 from indexer.catalogue import Catalogue
-from indexer.change_set import ChangeSet, ChangeSetReader
+from indexer.change_set import ChangeSetReader
+from indexer.change_writer import FEW, ChangeWriter
 from indexer.comparison import Comparison
 from indexer.due_notes import DueNotes
 from indexer.entity_cache import EntityCache
@@ -46,12 +32,8 @@ from memvault.text.name_matcher import NameMatcher
 from memvault.vault.files import Vault
 from memvault.vault.links import LinkIndex
 
-FEW = 64  # notes for which a tool may wait
 QUICK_BYTES = 16_000  # of notes; embedding more takes seconds, too long to hold the lock
-FEW_LINKED = 4  # notes that are relinked while a tool waits, if the rest can be left for later
 Listener = Callable[[NotesIndexed], None]
-BatchListener = Callable[[int, float], object]  # takes how many notes, and the seconds they took
-FLUSH_AFTER = 2_000  # notes; a flush holds the interpreter for up to 0.2 s on a busy disk
 OPTIMIZE_AFTER = 500  # notes written in one scan before the vector store is optimised
 
 
@@ -80,7 +62,6 @@ class Indexer:
         self.comparison = Comparison(vault, self.catalogue, stores)
         self.version = 0  # counts changes; caches of computed values compare it
         self.on_change: list[Listener] = []  # called after every write
-        self.on_batch: list[BatchListener] = []
         # Called between two steps of background work, so that questions go first.
         self.let_pass: Callable[[], None] = lambda: None
         self.lacks_space = False  # a change is not indexed, because the disk is full
@@ -88,9 +69,7 @@ class Indexer:
         self.awaited: set[str] = set()  # paths of notes that another process was to index
         self._unread: dict[str, str] = {}  # by path: why a changed note could not be read
         self.last_scan: tuple[datetime, ScanReport] | None = None
-        self.progress: Progress | None = None  # while more than a few notes are indexed
         self.max_note_bytes = settings.max_note_bytes
-        self._embedder = embedder
         self._lock = AwaitedLock()
         self._due = DueNotes(self._lock)
         self._scanning = False
@@ -110,7 +89,19 @@ class Indexer:
         )
         self._relinking = Relinking(self.catalogue, stores, self._graphs)
         self._repairs = Repairs(self.comparison, self._names, self._relinking, self._notify)
-        self._batches = BatchWriter(stores, self.catalogue, self._graphs, embedder, self._lock)
+        self._writer = ChangeWriter(
+            stores,
+            self.catalogue,
+            embedder,
+            self._lock,
+            self._due,
+            reader=self._reader,
+            names=self._names,
+            graphs=self._graphs,
+            relinking=self._relinking,
+            notify=self._notify,
+        )
+        self.on_batch = self._writer.on_batch
 
     def scan(self, report: Report = report_nothing) -> ScanReport:
         """Compare the whole vault with the catalogue and index the difference.
@@ -146,7 +137,7 @@ class Indexer:
                 if is_first or path not in self._due or self._due.stat(path, stat) != stat
             }
         outdated = differing.outdated.intersection(changed) - forced
-        result = self._apply(
+        result = self._writer.apply(
             (changed - outdated) | (forced - differing.deleted),
             differing.deleted,
             report,
@@ -158,7 +149,7 @@ class Indexer:
             report(Progress("reading", 0, len(outdated)))
             self.updating = True
             try:
-                result.add(self._apply(outdated, (), report))
+                result.add(self._writer.apply(outdated, (), report))
             finally:
                 self.updating = False
         with self._lock:
@@ -187,7 +178,7 @@ class Indexer:
             report = report_nothing if is_small else self._until_stopped(report_nothing)
             is_urgent = is_small or finish_later
             with self._noting_full_disk(), making_way(None if is_urgent else self.let_pass):
-                result = self._apply(present, deleted, report, finish_later=finish_later)
+                result = self._writer.apply(present, deleted, report, finish_later=finish_later)
                 with self._lock:
                     self._graphs.update_suppressed()
                     other_problems = {p: why for p, why in self._unread.items() if p not in paths}
@@ -205,6 +196,11 @@ class Indexer:
         except DiskFull:
             self.lacks_space = not self.stores.full()  # it may be a server that is full
             raise
+
+    @property
+    def progress(self) -> Progress | None:
+        """How far a change is indexed; None while only small ones are."""
+        return self._writer.progress
 
     @property
     def problems(self) -> dict[str, str]:
@@ -267,11 +263,7 @@ class Indexer:
 
     def flush(self) -> None:
         """Flush indexed chunks to disk, so that a power cut loses none."""
-        with self._lock:
-            unflushed = self.catalogue.unflushed()
-            if unflushed:
-                self.stores.vectors.flush()
-                self.catalogue.mark_flushed(unflushed)
+        self._writer.flush()
 
     def remove_orphans(self) -> int:
         """Remove nodes and chunks without a record; returns the number of their notes.
@@ -292,8 +284,6 @@ class Indexer:
         finally:
             self._lock.release()
 
-    # -- indexing -----------------------------------------------------------------------------
-
     def _until_stopped(self, report: Report) -> Report:
         def report_or_stop(progress: Progress) -> None:
             make_way()
@@ -302,97 +292,6 @@ class Indexer:
                 raise StoreUnavailable("The engine is stopping; the next one indexes what is left.")
 
         return report_or_stop
-
-    def _apply(
-        self,
-        paths: Collection[str],
-        deleted: Collection[str],
-        report: Report,
-        *,
-        forced: Collection[str] = (),
-        relink: Collection[str] = (),
-        finish_later: bool = False,
-    ) -> ScanReport:
-        result = ScanReport()
-        changes = ChangeSet(deleted=set(deleted), stats=dict.fromkeys(deleted))
-        with self._due.taken_over(changes, {*paths, *deleted}) as taken:
-            with ThreadPoolExecutor(BATCHES_AHEAD, "memvault-embed") as executor:
-                ahead = EmbeddingAhead(self._embedder, executor)
-                forced_paths = {*forced, *taken}
-                self._reader.read(
-                    paths, changes, report, result, forced=forced_paths, on_reading=ahead.add
-                )
-                with self._lock:
-                    changes.drop({*paths, *deleted} - self._due.paths_of(changes))
-                    changes.drop(set(filter(self._reader.exists, deleted)))  # written meanwhile
-                    self._reader.recognise_renames(changes)
-                    self._reader.settle_ids(changes)
-                    fresh = set(changes.memories) | changes.deleted
-                    self._due.assign(fresh, changes)
-                    self.catalogue.commit(changes.resaved)
-                    affected, stale = self._reader.register_names(changes)
-                    version = self._names.version
-                    to_relink = self._relinking.queue(affected, relink, fresh)
-                    self._notify(self._batches.remove(changes.deleted, stale))
-                self._write(changes, executor, ahead, report, result)
-            result.removed = len(changes.deleted)
-            if finish_later:
-                relinks_many = len(to_relink) > FEW_LINKED
-                result.unfinished = bool(result.indexed or affected.names.phrases or relinks_many)
-                if not relinks_many:
-                    with self._lock:
-                        self._relinking.rewrite_edges(to_relink)
-                    result.relinked = len(to_relink)
-            elif self._due.release(changes):
-                result.relinked = self._finish(fresh, version)
-        return result
-
-    def _write(
-        self,
-        changes: ChangeSet,
-        executor: ThreadPoolExecutor,
-        ahead: EmbeddingAhead,
-        report: Report,
-        result: ScanReport,
-    ) -> None:
-        """Write the notes that are still due to this change, batch by batch."""
-        total = len(changes.memories)
-        shows_progress = total > FEW and self.progress is None
-        try:
-            began = time.perf_counter()
-            if shows_progress:
-                self.progress = changes.progress(0)
-            for batch in self._batches.prepared(changes, executor, ahead):
-                with self._lock.after_others():
-                    written = self._batches.write(batch, self._due.paths_of(changes))
-                    self._notify(written)
-                    if self.catalogue.waiting_for_flush >= FLUSH_AFTER:
-                        self.flush()
-                result.indexed += len(written.paths)
-                if shows_progress:
-                    self.progress = changes.progress(result.indexed)
-                began, before = time.perf_counter(), began
-                for listener in self.on_batch:
-                    listener(len(written.paths), began - before)
-                report(changes.progress(result.indexed))
-        finally:
-            if shows_progress:
-                self.progress = None
-
-    def _finish(self, fresh: Collection[str], version: int) -> int:
-        """Flush, and relink all queued notes; returns their number.
-
-        Args:
-            fresh: notes that were just written with the names of ``version``.
-        """
-        relinked, goes_on = 0, True
-        self.flush()
-        while goes_on:
-            with self._lock.after_others():
-                is_latest = version == self._names.version
-                count, goes_on = self._relinking.step(fresh if is_latest else ())
-            relinked += count
-        return relinked
 
     def _notify(self, indexed: NotesIndexed) -> None:
         """Notify the listeners of written and removed notes."""

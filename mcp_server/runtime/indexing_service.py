@@ -13,9 +13,9 @@ from indexer.entity_cache import EntityCache
 from indexer.indexer import Indexer
 from indexer.progress import IndexCounters, Progress, Report, ScanReport, report_nothing
 from indexer.replica import IndexerStatus
-from indexer.watch import Watcher
 from mcp_server.runtime.entity_jobs import EntityJobs
 from mcp_server.runtime.generations import Generation, OpenGenerations
+from mcp_server.runtime.live_watcher import LiveWatcher
 from mcp_server.runtime.replication import Replication
 from mcp_server.runtime.server_check import ServerCheck
 from mcp_server.runtime.worker import Worker, settle
@@ -57,7 +57,6 @@ class IndexingService:
         before_switch: Callable[[Generation], None],
         after_switch: Callable[[], None],
     ) -> None:
-        self._settings = settings
         self._generations = generations
         self._on_first_scan = on_first_scan
         self._before_switch = before_switch
@@ -67,8 +66,12 @@ class IndexingService:
         self._entity_jobs = EntityJobs(
             lambda: self._live.indexer, entity_cache, settings.index, worker
         )
+        self._watcher = LiveWatcher(
+            settings.index,
+            lambda: self._live.indexer,
+            lambda: not (self._follows or self._winding_down.is_set()),
+        )
         self._replication = self._replicated() if settings.keyvalue != EMBEDDED else None
-        self._watcher: Watcher | None = None
         self._is_first_scan_done = self._has_caught_up = False
         self._filling = threading.Lock()  # held while the first scan fills empty indexes
         self.scanning: Progress | None = None
@@ -85,8 +88,10 @@ class IndexingService:
         return self._replication is not None and self._replication.follows
 
     def start(self, *, watch: bool = True, report: Report = report_nothing) -> ScanReport:
-        """Watch the vault and index earlier changes; returns after that scan. If another process
-        indexes into the same stores, follow it instead."""
+        """Watch the vault and index earlier changes; returns after that scan.
+
+        If another process indexes into the same stores, follow it instead.
+        """
         if self._live.stores.servers:
             ServerCheck(lambda: self._live.indexer, self._restore).start(self._worker)
         if self._replication is None or self._replication.start(may_lead=watch):
@@ -113,8 +118,9 @@ class IndexingService:
 
     @property
     def has_caught_up(self) -> bool:
-        """Whether changes made while no engine ran are indexed, here or in the process that
-        indexes. Notes that an earlier memvault indexed may still have to be indexed again.
+        """Whether the process that indexes has indexed the changes made while no engine ran.
+
+        Notes that an earlier memvault indexed may still have to be indexed again.
 
         Models and caches that improve answers may still be loading, except after the first scan of
         empty indexes.
@@ -135,7 +141,7 @@ class IndexingService:
             if not (isinstance(error, DiskFull) or stores.unreachable() or stores.full()):
                 raise
             logger.warning("new notes are indexed when the stores accept writes again")
-            self._scan_soon()
+            self._watcher.ask_for_scan()
 
     def settle(self, timeout: float = 60.0) -> None:
         """Wait until the current change is indexed and linked, and the entity pass is done."""
@@ -213,11 +219,7 @@ class IndexingService:
 
     def watching(self) -> str:
         """The way in which changes are detected: "events", "polling", "elsewhere" or "no"."""
-        if self._follows:
-            return "elsewhere"
-        if self._watcher is None:
-            return "no"
-        return "polling" if self._watcher.polling else "events"
+        return "elsewhere" if self._follows else self._watcher.way
 
     @property
     def is_settled(self) -> bool:
@@ -226,7 +228,9 @@ class IndexingService:
 
     def wind_down(self) -> None:
         """Stop scans, rebuilds and the entity pass after the current batch; returns at once.
-        The next start indexes the rest."""
+
+        The next start indexes the rest.
+        """
         self._winding_down.set()
         self._worker.ask_to_stop()
         for generation in self._generations.all():
@@ -239,14 +243,15 @@ class IndexingService:
             logger.error("background work did not end in time")
         if self._replication is not None:
             self._replication.stop()
-        if self._watcher is not None:
-            self._watcher.stop()
+        self._watcher.stop()
 
     # -- starting and ending --------------------------------------------------------------------
 
     def _begin(self, *, watch: bool = True, report: Report = report_nothing) -> ScanReport:
-        """As `_start_indexing`; where the disk has no room for new indexes, try again later. Each
-        pause is twice as long as the last, as an attempt may embed many notes in vain."""
+        """Start indexing; if the disk has no room for new indexes, try again later.
+
+        Each pause is twice as long as the last, as an attempt may embed many notes in vain.
+        """
         try:
             return self._start_indexing(watch=watch, report=report)
         except DiskFull as error:
@@ -262,13 +267,13 @@ class IndexingService:
         if not self._follows:
             self._begin(watch=watch)
 
-    def _start_indexing(self, *, watch: bool = True, report: Report = report_nothing) -> ScanReport:
+    def _start_indexing(self, *, watch: bool, report: Report) -> ScanReport:
         if self._live.stores.outdated:
             self._embed_again(report)
         # Every question needs the graph, and would wait for it.
         self._worker.run("read the graph", self._live.graph_view.load)
-        if watch and self._watcher is None:
-            self._watch(self._live.indexer)
+        if watch:
+            self._watcher.start()
         is_empty = not len(self._live.catalogue)
         try:
             with self._filling if is_empty else nullcontext():
@@ -289,8 +294,10 @@ class IndexingService:
         return result
 
     def _embed_again(self, report: Report) -> None:
-        """Fill new indexes with vectors of the new embedding model. Meanwhile the old indexes
-        answer by keywords and links."""
+        """Fill new indexes with vectors of the new embedding model.
+
+        Meanwhile the old indexes answer by keywords and links.
+        """
         logger.info("another embedding model: embedding all notes again")
         with self._reporting(report) as report_progress:
             self.rebuild(report_progress)
@@ -308,22 +315,15 @@ class IndexingService:
         finally:
             self.scanning = None
 
-    def _watch(self, indexer: Indexer) -> None:
-        self._watcher = Watcher(indexer, self._settings.index)
-        self._watcher.start()
-
-    def _stop_watching(self) -> None:
-        watcher, self._watcher = self._watcher, None
-        if watcher is not None:
-            watcher.stop()
-
     def _warm_up(self) -> None:
         self._live.warm_up(self._worker)
         settle()
 
     def _write_links(self) -> float | None:
-        """Write links of other notes and flush to disk, after the answer. After a failure, the
-        next scan does this."""
+        """Write links of other notes and flush to disk, after the answer.
+
+        After a failure, the next scan does this.
+        """
         return 0.0 if self._live.indexer.finish_some() else None
 
     def _replicated(self) -> Replication:
@@ -332,16 +332,15 @@ class IndexingService:
             self._worker,
             switch=self._switch_to_live,
             begin=self._begin,
-            end=self._stop_watching,
+            end=self._watcher.stop,
             own_status=self._own_status,
         )
 
     def _own_status(self) -> IndexerStatus:
-        watcher, counters = self._watcher, self._counters
         return IndexerStatus(
-            0.0 if watcher is None else watcher.lag_seconds(),
-            counters.notes,
-            counters.seconds,
+            self._watcher.lag_seconds(),
+            self._counters.notes,
+            self._counters.seconds,
             self._entity_jobs.waiting,
         )
 
@@ -351,7 +350,7 @@ class IndexingService:
         """Restore a server that lost its data, possibly including the generation's name."""
         if not self._follows:
             self._generations.save_live_name()
-            self._scan_soon()
+            self._watcher.ask_for_scan()
 
     def _recovered(self, error: StorageError, report: Report) -> ScanReport:
         """The result after recovery from a first scan that failed."""
@@ -362,32 +361,21 @@ class IndexingService:
         if self._winding_down.is_set() or not (passes or self._live.stores.unreachable()):
             raise error
         logger.error("%s Indexing starts after that.", error.message)
-        self._scan_soon()
+        self._watcher.ask_for_scan()
         return ScanReport()
 
-    def _scan_soon(self) -> None:
-        if self._watcher is not None:
-            self._watcher.ask_for_scan()
-
     def _switch_to(self, fresh: Generation) -> None:
-        """Make the fresh generation live. The watcher moves first, so that new changes reach it; a
-        last scan indexes the changes that reached the old one."""
-        watches = self._watcher is not None
-        self._stop_watching()
-        try:
-            if watches:
-                self._watch(fresh.indexer)
+        """Make the fresh generation live.
+
+        The watcher moves first, so that new changes reach it; a last scan indexes the changes that
+        reached the old one.
+        """
+        with self._watcher.moved_to(fresh.indexer):
             fresh.indexer.scan()
             fresh.warm_up(self._worker)
             settle()
             self._before_switch(fresh)
             self._generations.make_live(fresh)
-        finally:
-            if watches and self._live is not fresh:
-                self._stop_watching()
-                if not (self._follows or self._winding_down.is_set()):
-                    self._watch(self._live.indexer)
-                    self._scan_soon()
         self._after_switch()
         fresh.indexer.scan()
 

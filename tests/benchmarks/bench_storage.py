@@ -25,7 +25,7 @@ import numpy as np
 import psutil
 
 from indexer.catalogue import NAMESPACE, UNFLUSHED
-from indexer.indexer import FLUSH_AFTER
+from indexer.change_writer import FLUSH_AFTER
 from memvault.config.settings import Settings
 from memvault.model.graph import GraphNode, NoteGraph
 from memvault.model.memory import Lifecycle, Memory, id_of_path

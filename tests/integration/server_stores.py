@@ -16,6 +16,12 @@ from tests.servers import neo4j, redis
 from tests.servers.process import ServerProcess
 from tests.servers.qdrant import LocalQdrant
 
+BOATS = {
+    "Kestrel.md": "---\ntype: boat\n---\nSkipper: [[Omar]]\n\nShe was varnished in May.\n",
+    "Omar.md": "---\ntype: person\n---\nHe works for [[Delta Rigging]].\n",
+}
+WHY = "said in the talk about boats"
+
 
 @pytest.fixture
 def local_qdrant(monkeypatch: pytest.MonkeyPatch) -> LocalQdrant:

@@ -29,7 +29,7 @@ from memvault.consolidation.learning import Learning
 from memvault.consolidation.rewards import Signal, SignalKind
 from memvault.vault.files import Vault
 from tests.integration.tiny_engine import environment
-from tests.waiting import until
+from tests.waiting import PATIENCE_SECONDS, until
 
 pytestmark = pytest.mark.usefixtures("forked_engines")
 
@@ -536,7 +536,7 @@ def test_the_bridge_of_the_command_line_answers_with_the_real_tools(vault: Path)
         input="".join(json.dumps(line) + "\n" for line in lines),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
         check=True,
     )
     answers = [json.loads(line) for line in done.stdout.splitlines()]

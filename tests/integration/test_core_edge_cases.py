@@ -33,6 +33,7 @@ from tests.integration.caller import Caller
 from tests.integration.small_vault import KELP as NOTES
 from tests.integration.small_vault import opened
 from tests.integration.tiny_engine import environment
+from tests.waiting import PATIENCE_SECONDS
 
 REASON = "Long enough to be a reason."
 LONG = {"content": "x" * 65_537, "rationale": REASON}
@@ -190,7 +191,7 @@ def test_ec_core_008_an_engine_that_may_not_write_its_indexes_says_where_and_wha
         env=environment() | {"MEMVAULT_STATE": str(taken)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PATIENCE_SECONDS,
         check=False,
     )
     assert done.returncode == 1

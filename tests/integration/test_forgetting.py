@@ -19,6 +19,7 @@ from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
 from tests.integration.caller import the_person
 from tests.snapshot import differences, snapshot
+from tests.waiting import PATIENCE_SECONDS
 
 NOTES = {
     "people/Ada Berg.md": "---\ntype: person\naliases: [Ada]\n---\nAda Berg builds boats.\n",
@@ -126,7 +127,7 @@ def test_a_forgotten_memory_is_as_if_it_did_not_exist(caller: Caller):
     assert caller.error("get_neighborhood", node_id=ada)["code"] == -32602
     tag = f"node_{ada[:8]}"
     assert caller.error("hydrate_citation", citation_tags=[tag])["code"] == -32602
-    caller.container.curation.wait(20)
+    caller.container.curation.wait(PATIENCE_SECONDS)
     shown = caller.everything_shown()
     assert ada not in shown and "builds boats" not in shown
     links = caller.ok("get_memory", path="Boat.md")["links"]

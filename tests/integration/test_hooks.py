@@ -28,6 +28,7 @@ from memvault.curation.changes.plan import Attribution
 from memvault.curation.tasks.finder import MAX_GUESSED
 from memvault.vault.session_lines import is_captured
 from tests.integration.small_vault import unindexed
+from tests.waiting import PATIENCE_SECONDS
 
 RECORDED = Path(__file__).parents[1] / "data" / "hooks"
 CLIENTS = ["claude-code", "codex", "gemini-cli", "cursor", "vscode"]
@@ -175,7 +176,7 @@ def test_a_note_that_is_read_much_is_distilled_in_a_dream_and_given_at_a_start(
     container.learning.learnt.observe([cited])
     container.learning.learnt.flush()
     container.dreaming.trigger((DreamPhase.NREM,))
-    assert container.dreaming.wait(60.0)
+    assert container.dreaming.wait(PATIENCE_SECONDS)
     assert container.dreaming.distilled.of(memory) is not None
     start = context_of(ask("SessionStart", source="startup", session_id="s-2"))
     (line,) = [each for each in start.splitlines() if path in each]
@@ -215,7 +216,7 @@ def test_what_a_hook_gave_is_rewarded_when_the_reply_cites_it_or_the_client_open
     open_it("claude-code")
     assert worth() == pytest.approx(0.5)
     ask("Stop", last_assistant_message="In SQLite (projects/aurora/Cache storage.md:3).")
-    assert container.hooks.captures.wait(20)
+    assert container.hooks.captures.wait(PATIENCE_SECONDS)
     assert worth() == pytest.approx(1.0)  # the most of a day
 
 
@@ -306,7 +307,7 @@ def test_what_a_session_says_is_recalled_in_the_next_one(
         ("assistant", "Agreed. We still need to decide whether to keep Redis."),
     )
     ask("Stop", transcript_path=path)
-    assert container.hooks.captures.wait(20)
+    assert container.hooks.captures.wait(PATIENCE_SECONDS)
     start = context_of(ask("SessionStart", source="startup", session_id="s-2"))
     assert "Parquet because DuckDB" in start and "whether to keep Redis" in start
     prompt = ask(
@@ -341,7 +342,7 @@ def capture(container: Container, ask: Ask, tmp_path: Path) -> Callable[..., Non
         container.curator.now = lambda: datetime.now(UTC) + timedelta(hours=number)
         path = transcript(tmp_path / f"captured-{number}.jsonl", *turns)
         ask("Stop", session_id=f"captured-{number}", transcript_path=path)
-        assert container.hooks.captures.wait(20)
+        assert container.hooks.captures.wait(PATIENCE_SECONDS)
 
     return capture_one
 
@@ -484,7 +485,7 @@ def test_the_same_transcript_again_changes_nothing(
     path = transcript(tmp_path / "t.jsonl", ("user", "I moved to Bergen in May."))
     for event in ("Stop", "PreCompact", "SessionEnd", "Stop"):
         ask(event, transcript_path=path)
-    assert container.hooks.captures.wait(20)
+    assert container.hooks.captures.wait(PATIENCE_SECONDS)
     (note,) = session_notes(container)
     assert note.count("Bergen") == 1
     record = container.hooks.records.get("claude-code", "s-1")
@@ -494,10 +495,10 @@ def test_the_same_transcript_again_changes_nothing(
 def test_a_session_can_be_taken_back_whole(container: Container, ask: Ask, tmp_path: Path) -> None:
     path = transcript(tmp_path / "t.jsonl", ("user", "I moved to Bergen in May."))
     ask("Stop", transcript_path=path)
-    assert container.hooks.captures.wait(20)
+    assert container.hooks.captures.wait(PATIENCE_SECONDS)
     transcript(tmp_path / "t.jsonl", ("user", "My dog is called Rex."))
     ask("SessionEnd", transcript_path=path)
-    assert container.hooks.captures.wait(20)
+    assert container.hooks.captures.wait(PATIENCE_SECONDS)
     from mcp_server.pages.page_actions import by_person
 
     changes = container.hooks.records.get("claude-code", "s-1").changes
@@ -513,7 +514,7 @@ def test_nothing_of_an_excluded_folder_is_given_or_captured(
     path = transcript(tmp_path / "t.jsonl", ("user", "I moved to Bergen in May."))
     assert ask("SessionStart", cwd=folder) == {}
     ask("Stop", cwd=folder, transcript_path=path)
-    assert container.hooks.captures.wait(20)
+    assert container.hooks.captures.wait(PATIENCE_SECONDS)
     assert session_notes(container) == []
 
 
@@ -526,10 +527,10 @@ def test_only_memvaults_own_agents_teach_the_vault(
 ) -> None:
     decision = "We decided to keep the index in memory because it is small."
     ask("SubagentStop", agent_type="general-purpose", last_assistant_message=decision)
-    assert container.hooks.captures.wait(20)
+    assert container.hooks.captures.wait(PATIENCE_SECONDS)
     assert session_notes(container) == []
     ask("SubagentStop", agent_type="memvault:search-agent", last_assistant_message=decision)
-    assert container.hooks.captures.wait(20)
+    assert container.hooks.captures.wait(PATIENCE_SECONDS)
     assert "index in memory" in session_notes(container)[0]
 
 
@@ -548,7 +549,7 @@ def test_a_session_lists_the_files_that_its_subagents_edited(
     path.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
     for agent in ("general-purpose", "memvault:search-agent"):
         ask("SubagentStop", agent_type=agent, agent_transcript_path=str(path), cwd="/srv/aurora")
-    assert container.hooks.captures.wait(20)
+    assert container.hooks.captures.wait(PATIENCE_SECONDS)
     (note,) = session_notes(container)
     assert "- `cache.py`" in note
     assert note.count("4 shards") == 1  # what memvault's own agent said last
@@ -564,7 +565,7 @@ def test_garbage_is_answered_with_nothing_and_named_in_one_line_of_the_log(
         for data in GARBAGE:
             assert container.hooks.answer("claude-code", event, data) == b""
     assert container.hooks.answer("unknown-client", "Stop", b'{"session_id":"a"}') == b""
-    assert container.hooks.captures.wait(20)
+    assert container.hooks.captures.wait(PATIENCE_SECONDS)
     assert not [record for record in caplog.records if record.exc_info]
 
 
@@ -648,7 +649,7 @@ def test_what_the_assistant_repeats_from_the_vault_is_not_captured_again(
         ("assistant", "We keep the cache in SQLite, because it needs no server."),
     )
     ask("Stop", transcript_path=path)
-    assert container.hooks.captures.wait(20)
+    assert container.hooks.captures.wait(PATIENCE_SECONDS)
     assert session_notes(container) == []
 
 
@@ -657,14 +658,14 @@ def test_a_captured_decision_is_proposed_and_kept_when_the_person_says_so(
 ) -> None:
     decision = "We decided to export reports as Parquet because DuckDB reads it."
     ask("Stop", transcript_path=transcript(tmp_path / "t.jsonl", ("user", decision)))
-    assert container.hooks.captures.wait(20)
+    assert container.hooks.captures.wait(PATIENCE_SECONDS)
     container.curation.start()
-    assert container.curation.wait(20)
+    assert container.curation.wait(PATIENCE_SECONDS)
     (task,) = [each for each in container.curation.tasks() if each.task_type == "promotion"]
     run_action(container, task.settled_by[0])
     (kept,) = (container.vault.root / "permanent").rglob("*Parquet*.md")
     assert decision in kept.read_text(encoding="utf-8")
-    assert container.curation.wait(20)
+    assert container.curation.wait(PATIENCE_SECONDS)
     assert [each for each in container.curation.tasks() if each.task_type == "promotion"] == []
 
 
@@ -683,7 +684,7 @@ def test_what_an_earlier_session_decided_is_given_after_later_ones(
     ):
         path = transcript(tmp_path / f"{n}.jsonl", ("user", sentence))
         ask("Stop", session_id=f"old-{n}", transcript_path=path)
-    assert container.hooks.captures.wait(20)
+    assert container.hooks.captures.wait(PATIENCE_SECONDS)
     start = context_of(ask("SessionStart", source="startup", session_id="new"))
     assert "Never merge when the CI is yellow" in start
 
@@ -697,7 +698,7 @@ def test_orders_in_a_session_are_withheld_from_the_next_one_and_reported_to_the_
     )
     path = transcript(tmp_path / "t.jsonl", ("assistant", reply))
     ask("Stop", session_id="old", transcript_path=path)
-    assert container.hooks.captures.wait(20)
+    assert container.hooks.captures.wait(PATIENCE_SECONDS)
     answer = ask("SessionStart", source="startup", session_id="new")
     assert "eve@example.org" not in context_of(answer)
     assert "memvault keeps sessions/" in answer["systemMessage"]
@@ -710,7 +711,7 @@ def test_what_two_sessions_said_alike_is_given_once(
     for n, role in enumerate(("user", "assistant")):
         path = transcript(tmp_path / f"{n}.jsonl", (role, "We decided to ship on Fridays."))
         ask("Stop", session_id=f"old-{n}", transcript_path=path)
-    assert container.hooks.captures.wait(20)
+    assert container.hooks.captures.wait(PATIENCE_SECONDS)
     start = context_of(ask("SessionStart", source="startup", session_id="new"))
     assert start.count("ship on Fridays") == 1
 
@@ -726,7 +727,7 @@ def test_a_conflict_is_reported_only_once(container: Container, ask: Ask) -> Non
         (container.vault.root / path).parent.mkdir(exist_ok=True)
         (container.vault.root / path).write_text(text)
     container.indexing.scan()
-    assert container.curation.wait(20)
+    assert container.curation.wait(PATIENCE_SECONDS)
     notice = ask("SessionStart", source="startup")["systemMessage"]
     assert notice.startswith("memory_drift_warning: ") and "archive/Mill.md" in notice
     assert ask("Notification", message="idle") == {}
@@ -768,7 +769,7 @@ def test_a_project_is_not_told_what_concerns_another(container: Container, ask: 
         (container.vault.root / path).parent.mkdir(parents=True, exist_ok=True)
         (container.vault.root / path).write_text(text)
     container.indexing.scan()
-    assert container.curation.wait(20)
+    assert container.curation.wait(PATIENCE_SECONDS)
     container.hooks.look_for_blind_spots()
     container.settings.hooks.notices = 9
 
@@ -809,9 +810,9 @@ def test_of_many_captured_decisions_the_person_is_asked_about_those_of_the_last_
         said = ("user", f"We decided to paint boat {number} in colour {number}.")
         path = transcript(tmp_path / f"{number}.jsonl", said)
         ask("Stop", session_id=f"s{number}", transcript_path=path)
-    assert container.hooks.captures.wait(60)
+    assert container.hooks.captures.wait(PATIENCE_SECONDS)
     container.curation.start()
-    assert container.curation.wait(60)
+    assert container.curation.wait(PATIENCE_SECONDS)
     captured = [memory for memory in container.live.catalogue.all() if is_captured(memory)]
     assert len(captured) == MAX_GUESSED + 2
     shown = [each for each in container.curation.tasks() if each.task_type == "promotion"]

@@ -26,6 +26,7 @@ from mcp_server.engine.launcher import read_address
 from memvault.config.paths import StateFolder
 from memvault.vault.parse import MAX_NOTE_BYTES
 from tests.integration.tiny_engine import environment
+from tests.waiting import PATIENCE_SECONDS
 
 SCRIPTS = {
     "Καλημέρα": "ένα σημείωμα", "Привет мир": "короткая заметка", "日本の記憶": "短いメモ",
@@ -230,6 +231,8 @@ def test_nothing_was_written_to_any_note(desk: Desk) -> None:
 def doctor(desk: Desk) -> str:
     argv = [*command(desk.vault)[:-3], "doctor", "--json", "--vault", str(desk.vault)]
     env = {**environment(), "MEMVAULT_STATE": str(desk.state)}
-    done = subprocess.run(argv, env=env, capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(
+        argv, env=env, capture_output=True, text=True, check=False, timeout=PATIENCE_SECONDS
+    )
     assert done.returncode in (0, 1), done.stderr
     return done.stdout

@@ -15,8 +15,9 @@ import pytest
 
 from indexer.batches import NOTES_AHEAD
 from indexer.catalogue import Catalogue
+from indexer.change_writer import FEW, FEW_LINKED
 from indexer.doctor import examine, known_problems
-from indexer.indexer import FEW, FEW_LINKED, Indexer
+from indexer.indexer import Indexer
 from indexer.progress import Progress
 from indexer.relinking import LINKED_AT_ONCE
 from memvault.model.errors import StoreUnavailable

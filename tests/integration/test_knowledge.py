@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -12,21 +11,6 @@ from memvault.search.notices import UNSURE
 from memvault.search.pipeline import Searcher
 from memvault.text.tokens import TokenCounter
 from tests.integration.searching import found
-
-Write = Callable[..., Path]
-
-FILM = (
-    "The Salt Road is a drama about two brothers who carry salt over a pass. It was directed by "
-    "[[Irene Okafor]] and filmed in winter.\n"
-)
-SALT = {"The Salt Road.md": "The Salt Road is a drama about salt carried over a pass.\n"}
-DIRECTOR = "Irene Okafor is married to the cellist [[Paul Reinders]].\n"
-# Nearer to the questions by their words than what is linked, as in any larger vault.
-FILLER = {
-    f"log/Day {day}.md": f"Day {day}: a drama about the town in which the director was born. We "
-    "never found out what he used to shoot with.\n"
-    for day in range(8)
-}
 
 
 def test_a_word_that_every_note_has_is_known_and_one_that_none_has_is_not(

@@ -15,8 +15,10 @@ from indexer import graph_writer
 from indexer.doctor import known_problems
 from indexer.indexer import Indexer
 from memvault.model.graph import NodeKind
+from memvault.text.encoders.embedding import Embedder
 from memvault.text.names import MAX_TAG_LEVELS
 from memvault.vault import parse
+from tests.waiting import PATIENCE_SECONDS
 
 Write = Callable[..., Path]
 HALF = 30_000  # characters
@@ -107,32 +109,32 @@ def test_of_a_note_with_too_many_tags_the_first_are_indexed_and_it_says_so(
 
 
 def test_a_small_note_is_indexed_while_the_text_of_a_large_one_is_embedded(
-    indexer: Indexer, write: Write, monkeypatch: pytest.MonkeyPatch
+    indexer: Indexer, embedder: Embedder, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun, may_end = threading.Event(), threading.Event()
-    embed = indexer._embedder.embed_all
+    embed = embedder.embed_all
 
     def slow(texts: Sequence[str]) -> object:
         if any(text.startswith("Large") for text in texts):
             begun.set()
-            assert may_end.wait(60)
+            assert may_end.wait(PATIENCE_SECONDS)
         return embed(texts)
 
-    monkeypatch.setattr(indexer._embedder, "embed_all", slow)
+    monkeypatch.setattr(embedder, "embed_all", slow)
     write("Large.md", "\n\n".join(f"Large text {number}." for number in range(1_000)))
     large = threading.Thread(target=indexer.index, args=[["Large.md"]])
     large.start()
     try:
-        assert begun.wait(60)
+        assert begun.wait(PATIENCE_SECONDS)
         write("Small.md", "A small note.")
         small = threading.Thread(target=indexer.index, args=[["Small.md"]])
         small.start()
-        small.join(20)
+        small.join(PATIENCE_SECONDS / 2)  # before `may_end` gives up
         assert indexer.catalogue.by_path("Small.md") is not None
         assert indexer.catalogue.by_path("Large.md") is None
     finally:
         may_end.set()
-        large.join(60)
+        large.join(PATIENCE_SECONDS)
     assert indexer.catalogue.by_path("Large.md") is not None
 
 

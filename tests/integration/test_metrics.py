@@ -161,7 +161,7 @@ def test_how_far_behind_the_index_is_grows_until_it_is_not(scraped: Scraped) -> 
         until(lambda: not scraped.value("memvault_index_lag_seconds"))
         assert container.live.catalogue.by_path("permanent/Late.md") is not None
     finally:
-        container.indexing._stop_watching()
+        container.indexing._watcher.stop()
 
 
 def test_metrics_have_the_entropy_reduction_once_a_question_is_answered() -> None:

@@ -27,6 +27,7 @@ from memvault.search.times.time_spans import Calendar
 from memvault.text.encoders.embedding import Embedder
 from tests.integration.searching import searcher_over, viewed
 from tests.integration.small_vault import opened
+from tests.waiting import PATIENCE_SECONDS
 
 Write = Callable[..., Path]
 
@@ -339,7 +340,7 @@ def test_notes_whose_relations_are_being_read_still_count_as_waiting(
 
     def embed(texts: Sequence[str]) -> npt.NDArray[np.float32]:
         begun.set()
-        assert go_on.wait(60.0)
+        assert go_on.wait(PATIENCE_SECONDS)
         return embedder.embed(texts)
 
     go_on.set()
@@ -355,10 +356,10 @@ def test_notes_whose_relations_are_being_read_still_count_as_waiting(
     go_on.clear()
     reading = threading.Thread(target=index.refresh)
     reading.start()
-    assert begun.wait(60.0)
+    assert begun.wait(PATIENCE_SECONDS)
     assert index.waiting == changed
     go_on.set()
-    reading.join(60.0)
+    reading.join(PATIENCE_SECONDS)
     assert index.waiting == 0
 
 

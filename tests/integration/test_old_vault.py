@@ -17,6 +17,7 @@ from memvault.curation.tasks.finder import MAX_GUESSED
 from memvault.model.change import TaskType
 from memvault.vault.journal import Journal
 from tests.integration.small_vault import opened
+from tests.waiting import PATIENCE_SECONDS
 
 DECISIONS = {  # by the age of their sessions in days
     0: "tar the blue boat in May",
@@ -79,7 +80,7 @@ def test_the_decisions_of_old_sessions_are_neither_asked_about_nor_read_at_a_sta
             vault, "read", lambda path, of=vault.read: (read.add(path), of(path))[1]
         )
         container.curation.start()
-        assert container.curation.wait(60)
+        assert container.curation.wait(PATIENCE_SECONDS)
         tasks = container.curation.open_tasks()
         asked = {task.paths[0] for task in tasks if task.task_type is TaskType.PROMOTION}
         assert asked == set(paths[:2])
@@ -101,7 +102,7 @@ def test_of_the_sessions_of_one_day_the_person_is_asked_about_the_latest_whereve
         ]
         container.indexing.scan()
         container.curation.start()
-        assert container.curation.wait(60)
+        assert container.curation.wait(PATIENCE_SECONDS)
         tasks = container.curation.tasks()
         asked = {task.paths[0] for task in tasks if task.task_type is TaskType.PROMOTION}
         assert asked == set(paths[-MAX_GUESSED:])

@@ -11,6 +11,7 @@ from memvault.curation.operations.brief import Brief, Sources
 from memvault.curation.operations.importing import import_conversations
 from tests.integration.caller import Caller
 from tests.snapshot import differences, snapshot
+from tests.waiting import PATIENCE_SECONDS
 
 WHY = "The person asked for it just now."
 
@@ -258,7 +259,7 @@ def test_what_a_curation_task_suggests_settles_it(writer: Caller) -> None:
     settled = set()
     for _ in range(10):
         container.curation.changed(container.live.catalogue.paths())
-        assert container.curation.wait(30)
+        assert container.curation.wait(PATIENCE_SECONDS)
         tasks = [t for t in container.curation.tasks() if t.task_type not in settled]
         calls = ((t, c) for t in tasks for c in t.settled_by if c.tool != "store_memory")
         task, call = next(calls, (None, None))
@@ -266,7 +267,7 @@ def test_what_a_curation_task_suggests_settles_it(writer: Caller) -> None:
             break
         writer.ok(call.tool, rationale=WHY, **call.arguments)
         container.curation.changed(container.live.catalogue.paths())
-        assert container.curation.wait(30)
+        assert container.curation.wait(PATIENCE_SECONDS)
         assert task not in container.curation.tasks(), task
         settled.add(task.task_type)
     assert {"near_duplicates", "superseded", "orphan"} <= settled

@@ -15,7 +15,7 @@ from mcp_server.hooks.summaries import MIN_LINES, supported_sentences
 from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from tests.integration.small_vault import unindexed
-from tests.waiting import until_seen
+from tests.waiting import PATIENCE_SECONDS, until_seen
 
 LINES = [f"We decided that part {n} of the mill stays in room {n}." for n in range(MIN_LINES)]
 SUMMARY = (
@@ -94,7 +94,7 @@ def test_the_note_gets_what_the_model_says_as_far_as_the_session_bears_it_out(
 def test_another_clients_model_is_not_asked(container: Container, tmp_path: Path) -> None:
     def work() -> None:
         stop(container, tmp_path, "codex")
-        assert container.hooks.captures.wait(20)
+        assert container.hooks.captures.wait(PATIENCE_SECONDS)
 
     done = lambda: LINES[0] in note_of(container)  # noqa: E731
     assert asked_over(container, work, done, SUMMARY) == []

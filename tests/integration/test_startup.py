@@ -33,7 +33,7 @@ from mcp_server.runtime.container import Container
 from mcp_server.runtime.worker import Worker
 from mcp_server.security.access_policy import AccessPolicy
 from mcp_server.server import build_server
-from memvault.cli.engine import how_far
+from memvault.cli.health import how_far
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
 from memvault.model.errors import MemvaultError, StoreUnavailable

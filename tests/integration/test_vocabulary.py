@@ -93,7 +93,7 @@ def test_a_question_waits_a_little_while_the_words_are_read_for_the_first_time(
     monkeypatch.setattr(first, "_passages", slow)
     with ThreadPoolExecutor(1) as threads:
         threads.submit(load)
-        assert is_reading.wait(20)
+        assert is_reading.wait(PATIENCE_SECONDS)
         similar = first.similar("where does my stylesheet go")
         is_answered.set()
     assert set(similar["stylesheet"]) == {"css"}
@@ -102,7 +102,7 @@ def test_a_question_waits_a_little_while_the_words_are_read_for_the_first_time(
 def test_questions_wait_for_the_words_of_a_large_vault_only_once(
     vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("memvault.search.vocabulary.FIRST_SECONDS", 0.5)
+    monkeypatch.setattr("memvault.search.vocabulary.FIRST_SECONDS", 1.0)
     first = Vocabulary(vocabulary._vectors, vocabulary._embedder)
     is_reading, may_read = threading.Event(), threading.Event()
 
@@ -114,12 +114,12 @@ def test_questions_wait_for_the_words_of_a_large_vault_only_once(
     monkeypatch.setattr(first, "_passages", slow)
     with ThreadPoolExecutor(1) as threads:
         threads.submit(first.load)
-        assert is_reading.wait(20)
+        assert is_reading.wait(PATIENCE_SECONDS)
         begun = time.monotonic()
-        assert all(first.similar("where does my stylesheet go") == {} for _ in range(20))
+        assert all(first.similar("where does my stylesheet go") == {} for _ in range(100))
         took = time.monotonic() - begun
         may_read.set()
-    assert took < 5.0  # each question alone could wait for half a second
+    assert took < 50.0  # each question alone could wait for a second
 
 
 def test_a_word_like_none_of_the_vault_is_not_replaced(vocabulary: Vocabulary) -> None:

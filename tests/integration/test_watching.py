@@ -34,7 +34,7 @@ from memvault.config.settings import IndexSettings, Settings
 from memvault.curation.operations.draft import Draft
 from memvault.model.errors import StorageError, VaultMissing
 from tests.snapshot import assert_as_rebuilt, differences, snapshot
-from tests.waiting import until
+from tests.waiting import PATIENCE_SECONDS, until
 
 posix_only = pytest.mark.skipif(os.name == "nt", reason="links of POSIX")
 CLAIMED = "They asked me to keep it."
@@ -562,7 +562,7 @@ def test_events_that_the_system_dropped_are_made_up_for(
 
     def slow(self: observers.SystemQueue, event: Any) -> None:
         began.set()
-        resume.wait(30)
+        resume.wait(PATIENCE_SECONDS)
         handle(self, event)
 
     files = [vault_folder / name for name in ("a.png", "b.png")]
@@ -571,7 +571,7 @@ def test_events_that_the_system_dropped_are_made_up_for(
     with watched(indexer, polling="never"):
         monkeypatch.setattr(observers.SystemQueue, "handle_event", slow)
         files[0].touch()
-        assert began.wait(30)
+        assert began.wait(PATIENCE_SECONDS)
         for number in range(
             most + 3_000
         ):  # more than are read at once; like events in a row count once

@@ -13,6 +13,7 @@ from memvault.model.change import TaskType
 from tests.pages.browser import Browser, Do, wait_until
 from tests.pages.notes import NOTES
 from tests.pages.served import Served, served
+from tests.waiting import PATIENCE_SECONDS
 
 OPPOSED = {
     "permanent/Pier depth of spring.md": "---\ntype: fact\n---\nThe water at the pier head is "
@@ -66,32 +67,42 @@ def test_duplicates_stand_side_by_side_with_what_differs_marked(
 
 
 @pytest.mark.parametrize(
-    ("text", "key", "stays"),
-    [("Merge into the first", "1", 0), ("Merge into the second", "2", 1)],
+    ("kind", "text", "key", "stays"),
+    [
+        ("near_duplicates", "Merge into the first", "1", 0),
+        ("near_duplicates", "Merge into the second", "2", 1),
+        ("conflicting_facts", "Merge into the first", "5", 0),
+        ("conflicting_facts", "Merge into the second", "6", 1),
+    ],
 )
-def test_duplicates_are_merged_either_way(
-    browser: Browser, site: Served, do: Do, text: str, key: str, stays: int
+def test_duplicates_and_conflicting_facts_are_merged_either_way(
+    browser: Browser, site: Served, do: Do, kind: str, text: str, key: str, stays: int
 ) -> None:
+    words = {
+        "near_duplicates": (b"eighteenth", b"nineteenth"),
+        "conflicting_facts": (b"four metres", b"nine metres"),
+    }
     before = files_of(site)
-    show(browser, site, "near_duplicates")
+    show(browser, site, kind)
     paths = shown_paths(browser)
     do(text, key)  # which shows what would change
     assert files_of(site) == before
     do("Merge", "y")
     wait_until(lambda: paths[1 - stays] not in files_of(site), "nothing was merged")
     merged = files_of(site)[paths[stays]]
-    assert b"eighteenth" in merged and b"nineteenth" in merged
+    assert all(word in merged for word in words[kind])
     taken_back(site, before, do)
 
 
+@pytest.mark.parametrize("kind", ["near_duplicates", "conflicting_facts"])
 @pytest.mark.parametrize(
     ("text", "key", "side"), [("Forget the first", "3", 0), ("Forget the second", "4", 1)]
 )
-def test_a_duplicate_is_forgotten(
-    browser: Browser, site: Served, do: Do, text: str, key: str, side: int
+def test_a_duplicate_or_an_outdated_fact_is_forgotten(
+    browser: Browser, site: Served, do: Do, kind: str, text: str, key: str, side: int
 ) -> None:
     before = files_of(site)
-    show(browser, site, "near_duplicates")
+    show(browser, site, kind)
     paths = shown_paths(browser)
     do(text, key)
     wait_until(lambda: paths[side] not in files_of(site), "nothing was forgotten")
@@ -114,40 +125,6 @@ def test_the_one_of_two_conflicting_facts_that_holds_is_verified(
     assert files_of(site)[paths[1 - side]] == before[paths[1 - side]]
     site.settled()
     assert "conflicting_facts" not in {task.task_type for task in site.container.curation.tasks()}
-    taken_back(site, before, do)
-
-
-@pytest.mark.parametrize(
-    ("text", "key", "side"), [("Forget the first", "3", 0), ("Forget the second", "4", 1)]
-)
-def test_the_one_of_two_conflicting_facts_that_is_outdated_is_forgotten(
-    browser: Browser, site: Served, do: Do, text: str, key: str, side: int
-) -> None:
-    before = files_of(site)
-    show(browser, site, "conflicting_facts")
-    paths = shown_paths(browser)
-    do(text, key)
-    wait_until(lambda: paths[side] not in files_of(site), "nothing was forgotten")
-    assert files_of(site) == {p: data for p, data in before.items() if p != paths[side]}
-    taken_back(site, before, do)
-
-
-@pytest.mark.parametrize(
-    ("text", "key", "stays"),
-    [("Merge into the first", "5", 0), ("Merge into the second", "6", 1)],
-)
-def test_two_conflicting_facts_become_one_note(
-    browser: Browser, site: Served, do: Do, text: str, key: str, stays: int
-) -> None:
-    before = files_of(site)
-    show(browser, site, "conflicting_facts")
-    paths = shown_paths(browser)
-    do(text, key)  # which shows what would change
-    assert files_of(site) == before
-    do("Merge", "y")
-    wait_until(lambda: paths[1 - stays] not in files_of(site), "nothing was merged")
-    merged = files_of(site)[paths[stays]]
-    assert b"four metres" in merged and b"nine metres" in merged
     taken_back(site, before, do)
 
 
@@ -300,7 +277,7 @@ def test_what_a_dream_proposes_is_accepted_or_rejected_for_good(
     site.edit("permanent/Rope walk.md", "The rope walk is next to the Tar shed by the quay.\n")
     site.edit("permanent/Tar shed.md", "Tar for ropes is kept in the tar shed by the quay.\n")
     site.container.dreaming.trigger((DreamPhase.REM,))
-    assert site.container.dreaming.wait(60)
+    assert site.container.dreaming.wait(PATIENCE_SECONDS)
     site.settled()
     waiting = site.container.curation.waiting_dream_keys()
     before = files_of(site)

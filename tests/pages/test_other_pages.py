@@ -17,6 +17,7 @@ from memvault.consolidation.rewards import Signal, SignalKind
 from tests.pages.browser import Browser, Do, wait_until
 from tests.pages.notes import NOTES
 from tests.pages.served import Served, served
+from tests.waiting import PATIENCE_SECONDS
 
 WHY = "the person asked to remember it"
 
@@ -402,7 +403,7 @@ def test_activity_shows_what_hooks_gave_and_captured_and_takes_a_session_back(
     container.hooks.answer("codex", "UserPromptSubmit", json.dumps(prompt_input).encode())
     container.hooks.answer("codex", "Stop", json.dumps(given).encode())
     container.hooks.start()
-    assert container.hooks.captures.wait(30)
+    assert container.hooks.captures.wait(PATIENCE_SECONDS)
     browser.open(f"{site.url}/activity")
     shown = browser.text()
     assert "/srv/boathouse" in shown and "Given:" in shown and "Session in boathouse" in shown

@@ -11,7 +11,7 @@ from tests.servers.process import free_port
 
 
 class Proxy:
-    """Passes bytes on; those that the server says, after ``delay`` seconds."""
+    """Passes bytes on; those that the server says, after ``delay`` seconds, or once it is less."""
 
     def __init__(self, port: int) -> None:
         self.delay = 0.0
@@ -52,8 +52,9 @@ class Proxy:
     def _pass(self, source: socket.socket, target: socket.socket, slow: bool) -> None:
         with suppress(OSError):
             while data := source.recv(65_536):
-                if slow and self.delay:
-                    time.sleep(self.delay)
+                began = time.monotonic()
+                while slow and time.monotonic() - began < self.delay:
+                    time.sleep(0.01)
                 target.sendall(data)
         for each in (source, target):
             with suppress(OSError):

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from memvault.cli.app import run
-from memvault.cli.client_plugins import MARK
 from memvault.cli.options import find_places
+from memvault.cli.plugin_files import MARK
 from memvault.config.hook_files import LIMITS, HookFiles
 
 CLIENTS = ["claude-code", "codex", "gemini-cli", "cursor", "vscode"]

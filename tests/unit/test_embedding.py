@@ -31,6 +31,7 @@ from memvault.text.encoders.export import exported_model
 from memvault.text.encoders.model_files import Encoded, model_id
 from memvault.text.encoders.openvino_model import OpenVinoModel
 from memvault.text.phrase_vectors import MAX_UNAWAITED, PhraseVectors
+from tests.waiting import PATIENCE_SECONDS
 
 DEFAULT = EmbeddingSettings().model
 
@@ -336,7 +337,7 @@ def test_two_threads_may_use_a_model_that_was_just_opened_at_once() -> None:
         "indexing = threading.Thread(target=model.embed, args=(['x'],));"
         "indexing.start(); model.embed_query('y'); indexing.join()"
     )
-    ended = subprocess.run([sys.executable, "-c", program], check=False, timeout=60)
+    ended = subprocess.run([sys.executable, "-c", program], check=False, timeout=PATIENCE_SECONDS)
     assert ended.returncode == 0
 
 

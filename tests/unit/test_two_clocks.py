@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from itertools import count
-from pathlib import Path
 
 import pytest
 
@@ -20,18 +19,12 @@ from tests.unit.two_computers import (
     FIRST,
     Ahead,
     Computer,
+    desktop,
+    laptop,
     sync,
 )
 
-
-@pytest.fixture
-def desktop(tmp_path: Path) -> Computer:
-    return Computer(tmp_path / "desktop", "d1")
-
-
-@pytest.fixture
-def laptop(tmp_path: Path) -> Computer:
-    return Computer(tmp_path / "laptop", "a2")
+__all__ = ["desktop", "laptop"]
 
 
 def test_a_decision_stays_made_though_the_other_computers_clock_is_ahead(

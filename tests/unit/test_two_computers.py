@@ -30,18 +30,12 @@ from tests.unit.two_computers import (
     Computer,
     Killed,
     copy,
+    desktop,
+    laptop,
     sync,
 )
 
-
-@pytest.fixture
-def desktop(tmp_path: Path) -> Computer:
-    return Computer(tmp_path / "desktop", "d1")
-
-
-@pytest.fixture
-def laptop(tmp_path: Path) -> Computer:
-    return Computer(tmp_path / "laptop", "a2")
+__all__ = ["desktop", "laptop"]
 
 
 def test_no_entry_is_lost_where_the_newer_of_two_files_replaces_the_other(

@@ -1,13 +1,12 @@
-"""Two computers with one vault, each with its own copy, which a sync tool keeps alike.
-
-The tool copies whole files, late, in any order, and of a file that changed on both computers it
-keeps only the newer one."""
+"""Two computers with one vault, and a sync tool that keeps their copies alike."""
 
 from __future__ import annotations
 
 import shutil
 from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
+
+import pytest
 
 from memvault.curation.changes.curator import Curator
 from memvault.curation.changes.plan import Attribution
@@ -102,6 +101,16 @@ class Computer:
             for file in files
             if not file.name.endswith(passing)
         }
+
+
+@pytest.fixture
+def desktop(tmp_path: Path) -> Computer:
+    return Computer(tmp_path / "desktop", "d1")
+
+
+@pytest.fixture
+def laptop(tmp_path: Path) -> Computer:
+    return Computer(tmp_path / "laptop", "a2")
 
 
 def copy(path: str, source: Computer, target: Computer) -> None:

@@ -23,7 +23,7 @@ from memvault.cli.terminal import places_of
 from memvault.model.errors import InvalidParams, StorageError
 
 if TYPE_CHECKING:
-    from memvault.cli.client_plugins import Plugin
+    from memvault.cli.plugin_files import Plugin
 
 _DEFAULT_NAME = "memvault"
 

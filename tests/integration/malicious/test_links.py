@@ -13,6 +13,7 @@ from memvault.reasoning.conflicts import stated_conflicts
 from memvault.verification.claims.claim_sources import is_outdating
 from tests.benchmarks.trust_attempts import WHY, Caller
 from tests.integration.malicious.vault import write
+from tests.waiting import PATIENCE_SECONDS
 
 
 @pytest.mark.parametrize("line", ["Superseded by: [[{}]]", "Contradicts: [[{}]]", "See [[{}]]."])
@@ -79,7 +80,7 @@ def test_a_clients_supersession_waits_for_the_person_and_then_counts(
 
     def waiting(kind: TaskType = TaskType.SUPERSEDED) -> list[str]:
         container.curation.changed(["Paring.md"])
-        assert container.curation.wait(60)
+        assert container.curation.wait(PATIENCE_SECONDS)
         tasks = [each for each in container.curation.tasks() if own.id in each.target_nodes]
         return [each.detail for each in tasks if each.task_type is kind]
 
@@ -129,7 +130,7 @@ def test_of_two_notes_that_contradict_the_persons_is_proposed_as_right(
     own = container.live.catalogue.by_path("Hoist.md")
     assert own is not None
     container.curation.changed(["Hoist.md"])
-    assert container.curation.wait(60)
+    assert container.curation.wait(PATIENCE_SECONDS)
     [task] = [
         each
         for each in container.curation.tasks()
@@ -152,7 +153,7 @@ def test_no_copy_of_the_persons_note_is_proposed_in_its_place(
     write(container, f"{name}.md", f"# {name}\n\n{text}\n")
     stored = stored or call("store_memory", **claim, rationale=WHY)
     container.curation.changed([f"{name}.md", stored["path"]])
-    assert container.curation.wait(60)
+    assert container.curation.wait(PATIENCE_SECONDS)
     [task] = [
         each
         for each in container.curation.tasks()

@@ -96,8 +96,8 @@ def file_change(
     edits: Sequence[Edit],
     *,
     by_client: bool,
-    kind: ChangeKind = ChangeKind.EDITED,
-    mtime_ns: int | None = None,
+    kind: ChangeKind,
+    mtime_ns: int | None,
 ) -> FileChange:
     """The journal's record of an edit, with hashes instead of texts.
 

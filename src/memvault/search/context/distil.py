@@ -6,7 +6,7 @@ and each memory's part has its citation tag.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from memvault.model.memory import Memory
@@ -15,20 +15,17 @@ from memvault.search.context import parts as parts_of
 from memvault.search.context.forms import (
     Context,
     ContextBudget,
-    ContextExcerpt,
     ContextForm,
     Starting,
-    context_text,
-    frame_text,
     properties_text,
     tags,
 )
+from memvault.search.context.layout import ContextLayout
 from memvault.search.context.outline import Outline, Outlines
 from memvault.search.context.parts import Leading, Part
 from memvault.search.context.properties import PropertyChooser, quotable
 from memvault.search.context.scoring import Scores, may_come_first, scores
 from memvault.search.context.selection import MIN_SHARE, RELEVANCE_WEIGHT, RemainingBudget, select
-from memvault.search.context.writers import code_with_writer, marks_of, with_days, with_writer
 from memvault.search.lists.comparisons import asks_to_compare
 from memvault.search.lists.general_questions import asks_for_all
 from memvault.search.times.question_time import QuestionTime
@@ -98,18 +95,27 @@ class Distiller:
             hits,
             outlines,
             scored=scores(query, vector, hits, outlines, time),
-            textless=textless,
-            chooser=self._chooser,
             asked_properties=asked_properties,
-            tags_of=tags([hit.memory.id for hit in hits], self._starting),
+            layout=ContextLayout(
+                query,
+                hits,
+                textless=textless,
+                chooser=self._chooser,
+                asked_properties=asked_properties,
+                tags_of=tags([hit.memory.id for hit in hits], self._starting),
+                budget=budget,
+                tokens=self._embedder.tokens,
+            ),
             budget=budget,
             tokens=self._embedder.tokens,
         )
         return task.context(form)
 
     def _properties(self, query: str, memory: Memory) -> Outline | None:
-        """The outline of a note without text: its properties that concern the question, as its one
-        sentence; None without such properties."""
+        """The outline of a note without text; None if no property concerns the question.
+
+        Its one sentence are the properties that do.
+        """
         properties = quotable(memory, self._chooser.answering(memory, query))
         return self._outlines.of_text(properties_text(properties)) if properties else None
 
@@ -124,25 +130,17 @@ class _Distillation:
         outlines: Sequence[Outline],
         *,
         scored: Sequence[Scores],
-        textless: Collection[str],
-        chooser: PropertyChooser,
         asked_properties: Sequence[tuple[str, ...]],
-        tags_of: dict[str, str],
+        layout: ContextLayout,
         budget: ContextBudget,
         tokens: TokenCounter,
     ) -> None:
-        self._query = query
-        self._hits = hits
         self._outlines = list(outlines)
         self._scores = scored
-        self._textless = textless
-        self._chooser = chooser
         self._asked_properties = asked_properties
-        self._tags = tags_of
+        self._layout = layout
         self._token_budget = budget
         self._tokens = tokens
-        self._marks = marks_of(hits, tokens, budget.tokens)
-        self._naming_tokens: list[int] | None = None
         needs_tables = asks_for_all(query) or asks_to_compare(query)
         self._max_table_tokens = int(MAX_TABLE_SHARE * budget.tokens) if needs_tables else 0
         self._source_tokens = sum(outline.tokens for outline in outlines)
@@ -158,14 +156,14 @@ class _Distillation:
         context = self._context(form)
         if context.excerpts or not self._sentence_parts():
             return context
-        return self._fitted_context(context.form, self._cut_best_sentence(context.form))
+        return self._laid_out(context.form, self._cut_best_sentence(context.form))
 
     def _context(self, form: ContextForm | None) -> Context:
         is_code_wanted = form is ContextForm.CODE_FOCUSED
         if form is None:
             form = self._form_without_choosing()
         if form is None:
-            budget = self._budget(ContextForm.NARRATIVE)
+            budget = self._layout.budget(ContextForm.NARRATIVE)
             chosen = self._select(self._sentence_parts(), budget)
             best = max((part.score for part in chosen), default=0.0)
             form = parts_of.usual_form(
@@ -177,48 +175,19 @@ class _Distillation:
                 ]
             )
             if form is ContextForm.NARRATIVE:
-                return self._fitted_context(form, self._with_neighbours(chosen, budget))
-        return self._fitted_context(form, self._chosen_parts(form, is_code_wanted))
+                return self._laid_out(form, self._with_neighbours(chosen, budget))
+        return self._laid_out(form, self._chosen_parts(form, is_code_wanted))
+
+    def _laid_out(self, form: ContextForm, chosen: Sequence[Part]) -> Context:
+        return self._layout.context(form, self._outlines, chosen)
 
     def _form_without_choosing(self) -> ContextForm | None:
         """The form, if it does not depend on which sentences are chosen; else None."""
         if self._leading is not None and _has_much_code(self._outlines[self._leading.memory]):
             return ContextForm.CODE_FOCUSED
-        budget = self._budget(ContextForm.RAW)
+        budget = self._layout.budget(ContextForm.RAW)
         overhead = sum(budget.frame_tokens) + sum(budget.naming_tokens)
         return ContextForm.RAW if self._source_tokens + overhead <= budget.limit else None
-
-    def _budget(self, form: ContextForm) -> RemainingBudget:
-        memories = [hit.memory for hit in self._hits]
-        frames = [
-            frame_text(
-                form,
-                memory,
-                self._tags[memory.id],
-                self._properties(form, index),
-                self._marks[index],
-            )
-            for index, memory in enumerate(memories)
-        ]
-        if self._naming_tokens is None:
-            count = self._token_budget.naming_tokens
-            self._naming_tokens = [0] * len(memories) if count is None else list(count(memories))
-        return RemainingBudget(
-            limit=self._token_budget.tokens,
-            frame_tokens=self._tokens.count_all(frames),
-            naming_tokens=self._naming_tokens,
-            first_memory_tokens=self._token_budget.first_memory_tokens,
-            tokens_per_part=1 if form is ContextForm.STRUCTURED else 0,
-        )
-
-    def _properties(self, form: ContextForm, index: int) -> tuple[str, ...]:
-        """The properties of this memory to quote in front of its sentences."""
-        memory = self._hits[index].memory
-        if memory.id in self._textless:
-            return ()  # they are its sentence
-        if form is ContextForm.STRUCTURED:
-            return quotable(memory, self._chooser.relevant(memory, self._query))
-        return self._asked_properties[index]
 
     def _sentence_parts(self) -> list[Part]:
         return parts_of.sentence_parts(
@@ -232,7 +201,7 @@ class _Distillation:
         )
 
     def _chosen_parts(self, form: ContextForm, is_code_wanted: bool) -> list[Part]:
-        budget = self._budget(form)
+        budget = self._layout.budget(form)
         if form is ContextForm.RAW:
             passages = parts_of.passage_parts(self._outlines, self._scores, self._asked_properties)
             all_fits = self._form_without_choosing() is ContextForm.RAW
@@ -252,8 +221,10 @@ class _Distillation:
         return self._with_neighbours(self._select(self._sentence_parts(), budget), budget)
 
     def _with_neighbours(self, chosen: list[Part], budget: RemainingBudget) -> list[Part]:
-        """The chosen sentences and, in a budget that they leave unused, their neighbours, of the
-        first memory also the neighbours of these."""
+        """The chosen sentences and, in a budget that they leave unused, their neighbours.
+
+        Of the first memory also the neighbours of these.
+        """
         added = chosen
         while added and not budget.is_used:
             near = parts_of.adjoining_sentences(
@@ -275,8 +246,10 @@ class _Distillation:
         *,
         relevance_weight: float = RELEVANCE_WEIGHT,
     ) -> list[Part]:
-        """The chosen sentences or passages: one of the first memory, and less relevant ones if the
-        budget allows them."""
+        """The chosen sentences or passages.
+
+        One is of the first memory. Less relevant ones follow if the budget allows them.
+        """
         return select(
             parts,
             budget,
@@ -316,7 +289,7 @@ class _Distillation:
     def _cut_best_sentence(self, form: ContextForm) -> list[Part]:
         """The first words of the best sentence, for when every sentence is too long."""
         best_part = max(self._sentence_parts(), key=lambda part: part.score)
-        budget = self._budget(form)
+        budget = self._layout.budget(form)
         frame_tokens = budget.frame_tokens[best_part.memory]
         overhead = frame_tokens + budget.naming_tokens[best_part.memory] + budget.tokens_per_part
         remaining_tokens = max(
@@ -338,49 +311,6 @@ class _Distillation:
         )
         self._outlines[best_part.memory] = replace(outline, statements=statements)
         return [best_part]
-
-    def _fitted_context(self, form: ContextForm, chosen: Sequence[Part]) -> Context:
-        """The context of the chosen parts; the last ones are dropped while the text is too long,
-        since it can be longer than its parts."""
-        parts = list(chosen)
-        while True:
-            excerpts = self._excerpts(form, parts)
-            text = context_text(form, excerpts)
-            tokens = self._tokens.count(text)
-            limit = max(self._token_budget.tokens, self._token_budget.first_memory_tokens)
-            if tokens <= limit or not parts:
-                break
-            parts.pop()
-        compression = (
-            0.0 if not self._source_tokens else max(0.0, 1.0 - tokens / self._source_tokens)
-        )
-        return Context(text, form, tokens, self._source_tokens, compression, tuple(excerpts))
-
-    def _excerpts(self, form: ContextForm, chosen: Collection[Part]) -> list[ContextExcerpt]:
-        excerpts = []
-        for index, hit in enumerate(self._hits):
-            memory = hit.memory
-            own_parts = [part for part in chosen if part.memory == index]
-            if not own_parts:
-                continue
-            outline = self._outlines[index]
-            own = sorted({number for part in own_parts for number in part.statements})
-            excerpts.append(
-                ContextExcerpt(
-                    memory=memory,
-                    tag=self._tags[memory.id],
-                    statements=tuple(
-                        with_days((with_writer(outline.statements[k], memory) for k in own), memory)
-                    ),
-                    code=tuple(
-                        code_with_writer(outline.code[number], memory)
-                        for number in sorted({k for part in own_parts for k in part.code})
-                    ),
-                    properties=self._properties(form, index),
-                    mark=self._marks[index],
-                )
-            )
-        return excerpts
 
 
 def _has_much_code(outline: Outline) -> bool:

@@ -151,8 +151,8 @@ def frame_text(
     form: ContextForm,
     memory: Memory,
     tag: str,
-    properties: Sequence[str] = (),
-    mark: str = "",
+    properties: Sequence[str],
+    mark: str,
 ) -> str:
     """An excerpt's text other than its sentences, to count its tokens in advance."""
     head = _header(form, memory, tag, _LONGEST_LINES)

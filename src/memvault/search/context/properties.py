@@ -141,11 +141,11 @@ def quotable(memory: Memory, properties: Sequence[str]) -> tuple[str, ...]:
     return tuple(line for line in properties if is_whole or writer_of(line).is_person)
 
 
-def first_properties(
-    memory: Memory, remaining_bytes: int, excluded: Sequence[str] = ()
-) -> list[str]:
-    """``key: value`` of a note's first fields, as many as fit into so many UTF-8 bytes, without
-    `UPKEEP`."""
+def first_properties(memory: Memory, remaining_bytes: int, excluded: Sequence[str]) -> list[str]:
+    """``key: value`` of a note's first fields, without `UPKEEP`.
+
+    As many as fit into so many UTF-8 bytes.
+    """
     lines_that_fit: list[str] = []
     lines = (
         f"{key}: {shown}"

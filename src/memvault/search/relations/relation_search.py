@@ -91,8 +91,8 @@ class RelationSearch:
         indexed: Indexed,
         view: GraphView,
         *,
-        today: Callable[[], Calendar] = Calendar,
-        background: Background | None = None,
+        today: Callable[[], Calendar],
+        background: Background | None,
     ) -> None:
         self._stores = stores
         self._indexed = indexed
@@ -247,7 +247,7 @@ class RelationSearch:
         """Answer without relations from now on, since the parser is damaged (the log says so)."""
         self._reader = self._people = None
 
-    def _current_lexicon(self, first_patience: float = 0.0) -> Lexicon | None:
+    def _current_lexicon(self, first_patience: float) -> Lexicon | None:
         """The lexicon of the vault, or an earlier one if much is changing; None if none is ready.
 
         Long work is done in the background, since it may have to wait for a batch that is being

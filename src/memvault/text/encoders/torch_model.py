@@ -107,7 +107,7 @@ class TorchModel:
     one batch. Thread-safe.
     """
 
-    def __init__(self, model: str, backend: str = "torch") -> None:
+    def __init__(self, model: str, backend: str) -> None:
         self._original = load_original(model, backend)
         self.meta = meta_of(self._original, model)
         self.tokenizer = tokenizer_of(self._original)
