@@ -17,7 +17,6 @@ from mcp_server.runtime.dreaming import CHECK, MAX_WAITING
 from mcp_server.runtime.running_requests import Breaks, Interrupted, RunningRequests
 from memvault.config.paths import StateFolder
 from memvault.config.settings import DreamSettings, Settings
-from memvault.consolidation.dreams.nrem import SHORTCUT_TRAVERSALS
 from memvault.consolidation.dreams.record import (
     Discovery,
     DiscoveryKind,
@@ -34,6 +33,7 @@ from memvault.curation.tasks.finder import MAX_GUESSED
 from memvault.model.change import Actor, ChangeKind, CurationTask, TaskType
 from memvault.model.errors import GraphQueryError, NoteConflict
 from memvault.model.graph import (
+    SHORTCUT_TRAVERSALS,
     EdgeOrigin,
     GraphNode,
     NodeKind,

@@ -91,6 +91,7 @@ def test_a_node_holds_what_the_note_the_stores_and_the_counts_say(container, nod
     assert node.embedding.shape == (384,)
     assert np.linalg.norm(node.embedding) == pytest.approx(1.0, abs=1e-3)
     assert 0 <= node.utl_state.delta_s <= 1 and node.agent_id is None
+    assert MemoryNode.from_bytes(node.to_bytes()) == node
 
 
 def test_a_memory_that_nobody_read_was_last_used_when_it_was_created(container, nodes):

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -27,6 +27,7 @@ from memvault.model.memory import (
 )
 from memvault.model.memory_node import MemoryNode
 from memvault.model.note import Domain, NeurotransmitterWeights
+from memvault.model.search import VerbosityLevel
 from memvault.model.state import CognitivePulse, SuggestedAction, suggest_action
 from memvault.vault.frontmatter.properties import domain_of
 
@@ -58,6 +59,35 @@ def edge(weight: float = 1.0, domain: Domain = Domain.GENERAL) -> GraphEdge:
 
 
 # -- TC-CORE-001, -002: MemoryNode ------------------------------------------------------------
+
+
+def test_a_memory_node_comes_back_from_bytes_with_all_its_fields():
+    before = node()
+    after = MemoryNode.from_bytes(before.to_bytes())
+    assert after == before and after is not before
+    assert after.embedding.dtype == np.float32 and after.embedding.tobytes() == (
+        before.embedding.tobytes()
+    )
+    assert after.metadata == before.metadata and after.created_at == NOW
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    content=st.text(st.characters(exclude_categories=["Cs"]), max_size=200),
+    embedding=st.lists(st.floats(-1, 1, width=32), max_size=9),
+    importance=st.floats(0, 1),
+    count=st.integers(0, 2**32 - 1),
+    agent=st.none() | st.text(st.characters(exclude_categories=["Cs"]), max_size=20),
+)
+def test_any_memory_node_comes_back_from_bytes(content, embedding, importance, count, agent):
+    before = node(
+        content=content,
+        embedding=embedding,
+        importance=importance,
+        access_count=count,
+        agent_id=agent,
+    )
+    assert MemoryNode.from_bytes(before.to_bytes()) == before
 
 
 def test_memory_nodes_that_differ_in_one_field_differ():
@@ -108,6 +138,14 @@ def test_an_embedding_cannot_be_changed_in_place():
         node().embedding[0] = 1.0
 
 
+def test_a_memory_node_written_in_the_first_format_is_migrated():
+    new = node(semantic_cluster=None, embedding=[0.5, -0.25])
+    fields = json.loads(new.to_bytes().split(b" ", 1)[1])
+    fields |= fields.pop("utl_state") | {"embedding": [0.5, -0.25]}
+    del fields["semantic_cluster"]
+    assert MemoryNode.from_bytes(b"1 " + json.dumps(fields).encode()) == new
+
+
 def test_an_activity_written_in_the_first_format_is_migrated():
     found = ACTIVITY_FORMAT.read(
         MemoryActivity, b'1 {"access_count":4,"utl_state":[0.1,0.2,1.0,0.5]}'
@@ -119,22 +157,19 @@ def test_an_activity_written_in_the_first_format_is_migrated():
 
 @pytest.mark.parametrize("version", [0, 3, 99])
 def test_a_format_that_there_is_no_way_from_is_named_with_the_node(version):
+    data = b"%d %s" % (version, node().to_bytes().split(b" ", 1)[1])
     with pytest.raises(UnknownFormat, match=f"seven.*format version {version}") as caught:
-        ACTIVITY_FORMAT.read(MemoryActivity, b"%d {}" % version, "seven")
+        MemoryNode.from_bytes(data, "seven")
     assert caught.value.code == -32603
     assert caught.value.data == {"node_id": "seven", "format_version": version}
 
 
 @pytest.mark.parametrize(
-    "data",
-    [
-        b"", b"\x00\xff", b"2", b"2 {", b"2 []", b"x {}", b"2 \xff\xfe", b'2 {"access_count":-1}',
-        b'1 {"utl_state":[1]}',
-    ],
-)  # fmt: skip
-def test_bytes_that_are_no_activity_are_an_error_and_no_crash(data):
+    "data", [b"", b"\x00\xff", b"2", b"2 {", b"2 []", b"2 {}", b"x {}", b"1 {}", b"2 \xff\xfe"]
+)
+def test_bytes_that_are_no_memory_node_are_an_error_and_no_crash(data):
     with pytest.raises(SerializationFailed) as caught:
-        ACTIVITY_FORMAT.read(MemoryActivity, data)
+        MemoryNode.from_bytes(data)
     assert caught.value.message == "Internal error: Data serialization failed"
     assert caught.value.code == -32603
 
@@ -228,6 +263,21 @@ def test_every_action_can_be_suggested():
         for due in (False, True)
     }
     assert fields == set(SuggestedAction)
+
+
+@pytest.mark.parametrize(
+    ("level", "expected"),
+    [
+        (0, VerbosityLevel.RAW_ONLY),
+        (1, VerbosityLevel.TEXT_AND_IDS),
+        (2, VerbosityLevel.FULL_INSIGHTS),
+        (3, VerbosityLevel.TEXT_AND_IDS),
+        (255, VerbosityLevel.TEXT_AND_IDS),
+        (-1, VerbosityLevel.TEXT_AND_IDS),
+    ],
+)
+def test_a_number_that_is_no_verbosity_level_means_text_and_ids(level, expected):
+    assert VerbosityLevel.from_level(level) is expected
 
 
 def test_a_learning_state_has_the_documents_defaults_and_bounds():

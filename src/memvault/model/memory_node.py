@@ -1,7 +1,8 @@
-"""A memory with its text, vector, state and use."""
+"""A memory with its text, vector, state and use, and its stored format."""
 
 from __future__ import annotations
 
+import base64
 from typing import Annotated, Any
 from uuid import UUID
 
@@ -12,9 +13,11 @@ from pydantic import (
     BaseModel,
     Field,
     JsonValue,
+    PlainSerializer,
     PlainValidator,
 )
 
+from memvault.model.formats import Fields, StorageFormat
 from memvault.model.memory import (
     DEFAULT_IMPORTANCE,
     MAX_CONTENT_CHARS,
@@ -29,7 +32,9 @@ def _uuid(text: str) -> str:
 
 
 def _vector(value: Any) -> Vector:
-    """A (dim,) float32 vector from numbers."""
+    """A (dim,) float32 vector from numbers, or from base64 of little-endian float32."""
+    if isinstance(value, str):
+        value = np.frombuffer(base64.b64decode(value, validate=True), dtype="<f4")
     vector = np.array(value, dtype=np.float32)
     if vector.ndim != 1 or not np.isfinite(vector).all():
         raise ValueError("an embedding must be a list of finite numbers")
@@ -37,8 +42,16 @@ def _vector(value: Any) -> Vector:
     return vector
 
 
+def _as_base64(vector: Vector) -> str:
+    return base64.b64encode(vector.astype("<f4").tobytes()).decode("ascii")
+
+
 Id = Annotated[str, AfterValidator(_uuid)]
-Embedding = Annotated[Vector, PlainValidator(_vector)]
+Embedding = Annotated[
+    Vector,
+    PlainValidator(_vector),
+    PlainSerializer(_as_base64, return_type=str, when_used="json"),
+]
 
 
 class MemoryNode(BaseModel, frozen=True, arbitrary_types_allowed=True):
@@ -73,3 +86,23 @@ class MemoryNode(BaseModel, frozen=True, arbitrary_types_allowed=True):
 
     def __hash__(self) -> int:
         return hash(self.id)
+
+    def to_bytes(self) -> bytes:
+        """The node in the current `StorageFormat`."""
+        return NODE_FORMAT.write(self)
+
+    @classmethod
+    def from_bytes(cls, data: bytes, id: str | None = None) -> MemoryNode:
+        """Decode a node; raises as `StorageFormat.read` does."""
+        return NODE_FORMAT.read(cls, data, id)
+
+
+def _memory_node_from_1(fields: Fields) -> Fields:
+    """Format 1 stored the four numbers of the learning state as separate fields."""
+    names = ("delta_s", "delta_c", "w_e", "phi")
+    state = {name: fields[name] for name in names}
+    other_fields = {key: value for key, value in fields.items() if key not in names}
+    return other_fields | {"utl_state": state}
+
+
+NODE_FORMAT = StorageFormat("memory", (_memory_node_from_1,))

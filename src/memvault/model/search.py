@@ -229,6 +229,14 @@ class VerbosityLevel(IntEnum):
     TEXT_AND_IDS = 1  # about 200; the default
     FULL_INSIGHTS = 2  # about 800
 
+    @classmethod
+    def from_level(cls, level: int) -> VerbosityLevel:
+        """The level of this number; ``TEXT_AND_IDS`` for an unknown number."""
+        try:
+            return cls(level)
+        except ValueError:
+            return cls.TEXT_AND_IDS
+
 
 FIRST_LINE = LineRange(1, 1)
 
