@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import ValidationError
+from pydantic import TypeAdapter, ValidationError
 
 from memvault.model.distinct import distinct_by
 from memvault.model.errors import SerializationFailed, UnknownFormat
-from memvault.model.graph import EdgeOrigin, GraphEdge
+from memvault.model.graph import INITIAL_LEARNING, EdgeLearning, EdgeOrigin, GraphEdge
 from memvault.model.memory import (
     ACTIVITY_FORMAT,
     JohariQuadrant,
@@ -33,6 +33,7 @@ from memvault.vault.frontmatter.properties import domain_of
 
 NOW = datetime(2026, 3, 1, 12, 30, 5, 123456, UTC)
 LATER = datetime(2026, 4, 2, 8, 0, tzinfo=UTC)
+EDGES = TypeAdapter(GraphEdge)
 
 
 def node(**fields: Any) -> MemoryNode:
@@ -54,8 +55,10 @@ def node(**fields: Any) -> MemoryNode:
     )
 
 
-def edge(weight: float = 1.0, domain: Domain = Domain.GENERAL) -> GraphEdge:
-    return GraphEdge("a", "b", "causes", EdgeOrigin.FIELD, "", 1, 0, weight, domain=domain)
+def edge(weight: float = 1.0, **learned: Any) -> GraphEdge:
+    return GraphEdge(
+        "a", "b", "causes", EdgeOrigin.FIELD, "", 1, 0, weight, learned=EdgeLearning(**learned)
+    )
 
 
 # -- TC-CORE-001, -002: MemoryNode ------------------------------------------------------------
@@ -305,6 +308,7 @@ def test_a_learning_state_has_the_documents_defaults_and_bounds():
 def test_a_domain_has_its_profile(domain, weights):
     found = NeurotransmitterWeights.for_domain(domain)
     assert (found.excitatory, found.inhibitory, found.modulatory) == weights
+    assert EdgeLearning(domain=domain).neurotransmitter_weights == found
 
 
 def test_all_six_profiles_are_distinct():
@@ -323,23 +327,101 @@ def test_net_activation_is_the_balance_let_through(weights, net):
     assert found.net_activation() == pytest.approx(net)
 
 
+def weights(excitatory: float, inhibitory: float, modulatory: float) -> NeurotransmitterWeights:
+    return NeurotransmitterWeights(
+        excitatory=excitatory, inhibitory=inhibitory, modulatory=modulatory
+    )
+
+
 @pytest.mark.parametrize(
-    ("weight", "domain", "effective"),
+    ("weight", "given_weights", "reward", "effective"),
     [
-        (1.0, Domain.GENERAL, 0.5975),
-        (0.5, Domain.GENERAL, 0.29875),
-        (0.5, Domain.CREATIVE, 0.5 * (0.5 + 0.5 * 0.6375)),
-        (0.0, Domain.CREATIVE, 0.0),
+        (1.0, weights(0.5, 0.2, 0.3), 0.0, 0.5975),
+        (1.0, weights(1.0, 0.0, 1.0), 0.0, 1.0),  # all excitation
+        (1.0, weights(1.0, 0.0, 1.0), 1.0, 1.0),  # clamped
+        (1.0, weights(0.0, 1.0, 1.0), 1.0, 0.0),  # all inhibition
+        (0.5, weights(0.8, 0.05, 0.7), 1.0, 0.5 * (0.5 + 0.5 * 0.6375) * 1.2),
+        (0.5, weights(0.8, 0.05, 0.7), -1.0, 0.5 * (0.5 + 0.5 * 0.6375) * 0.8),
+        (0.0, weights(1.0, 0.0, 1.0), 1.0, 0.0),
     ],
 )
-def test_the_effective_weight_combines_weight_and_domain(weight, domain, effective):
-    assert edge(weight, domain).effective_weight() == pytest.approx(effective)
+def test_the_effective_weight_combines_weight_balance_and_reward(
+    weight, given_weights, reward, effective
+):
+    found = edge(weight, neurotransmitter_weights=given_weights, steering_reward=reward)
+    assert found.effective_weight() == pytest.approx(effective)
+
+
+def test_an_edge_that_has_learnt_nothing_acts_with_the_general_profile():
+    plain = GraphEdge("a", "b", "links to", EdgeOrigin.LINK, "", 1, 0, 0.5)
+    assert plain.learned == EdgeLearning() and plain.effective_weight() == pytest.approx(0.29875)
+
+
+@pytest.mark.parametrize(
+    ("shortcut", "traversals", "reward", "valuable"),
+    [
+        (True, 10, 0.5, True),
+        (True, 6, 0.3001, True),
+        (True, 5, 0.5, False),
+        (True, 10, 0.3, False),
+        (False, 10, 0.5, False),
+    ],
+)
+def test_a_shortcut_is_valuable_when_traversals_proved_it(shortcut, traversals, reward, valuable):
+    found = edge(is_amortized_shortcut=shortcut, traversal_count=traversals, steering_reward=reward)
+    assert found.is_valuable_shortcut() is valuable
+
+
+def test_an_edge_comes_back_from_json_with_what_it_learnt():
+    before = edge(
+        0.75,
+        domain=Domain.MEDICAL,
+        neurotransmitter_weights=weights(0.1, 0.2, 0.3),
+        created_at=NOW,
+        last_traversed=LATER,
+        traversal_count=9,
+        is_amortized_shortcut=True,
+        steering_reward=-0.45,
+        confidence=0.6,
+        metadata={"why": ["replay", 3]},
+    )
+    after = EDGES.validate_json(EDGES.dump_json(before))
+    assert after == before and after.id == before.id and hash(after) == hash(before)
+
+
+@pytest.mark.parametrize(
+    ("reward", "kept"),
+    [(1.0, 0.9), (-1.0, -0.9), (0.5, 0.45), (-0.5, -0.45), (7.0, 0.9), (-7.0, -0.9), (0.0, 0.0)],
+)
+def test_a_steering_reward_is_clamped_and_then_decayed(reward, kept):
+    before = edge(0.5, domain=Domain.LEGAL)
+    after = before.apply_steering(reward)
+    assert after.learned.steering_reward == pytest.approx(kept)
+    assert before.learned.steering_reward == 0.0 and after.learned.domain is Domain.LEGAL
+    assert after.id == before.id
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"steering_reward": 1.1}, {"confidence": -0.1}, {"confidence": 1.1}, {"traversal_count": -1}],
+)
+def test_what_an_edge_learns_keeps_its_bounds(wrong):
+    with pytest.raises(ValidationError):
+        EdgeLearning(**wrong)
 
 
 @pytest.mark.parametrize("weight", [-0.01, 1.01, float("nan")])
 def test_the_weight_of_an_edge_keeps_its_bounds(weight):
     with pytest.raises(ValueError, match=r"\[0, 1\]"):
         edge(weight)
+
+
+def test_new_edges_of_a_domain_act_by_its_profile():
+    for domain, new in INITIAL_LEARNING.items():
+        assert new == EdgeLearning(domain=domain)
+    assert (
+        set(INITIAL_LEARNING) == set(Domain) and INITIAL_LEARNING[Domain.GENERAL] == EdgeLearning()
+    )
 
 
 # -- which domain a note belongs to -----------------------------------------------------------

@@ -1,17 +1,71 @@
-"""Nodes and typed edges of the graph, and standard relation names."""
+"""Nodes and typed edges of the graph, the learning of edges, and standard relation names."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import lru_cache
 from itertools import dropwhile
 from uuid import UUID, uuid5
 
+from pydantic import AwareDatetime, BaseModel, Field, JsonValue
+
 from memvault.model.memory import NAMESPACE
 from memvault.model.note import Domain, NeurotransmitterWeights, Vector
+
+STEERING_DECAY = 0.9  # temporal credit assignment
+REWARD_SHARE = 0.2  # share of the weight that a full reward adds or subtracts
+SHORTCUT_TRAVERSALS = 5  # a valuable shortcut was traversed more often than this
+SHORTCUT_REWARD = 0.3  # and its reward is greater than this
+
+
+class EdgeLearning(BaseModel, frozen=True):
+    """What an edge has learned from being traversed (core appendix A, *GraphEdge*).
+
+    An edge that was never traversed has the value of its domain in `INITIAL_LEARNING`.
+    ``neurotransmitter_weights`` defaults to those of the domain. ``steering_reward`` lies in
+    [-1, 1], ``confidence`` in [0, 1]. Unknown times are None.
+    """
+
+    domain: Domain = Domain.GENERAL
+    neurotransmitter_weights: NeurotransmitterWeights = Field(
+        default_factory=lambda given: NeurotransmitterWeights.for_domain(given["domain"])
+    )
+    created_at: AwareDatetime | None = None
+    last_traversed: AwareDatetime | None = None
+    traversal_count: int = Field(0, ge=0)
+    is_amortized_shortcut: bool = False
+    steering_reward: float = Field(0.0, ge=-1.0, le=1.0)
+    confidence: float = Field(1.0, ge=0.0, le=1.0)
+    metadata: dict[str, JsonValue] = Field(default_factory=dict)
+
+    def steered(self, reward: float) -> EdgeLearning:
+        """A copy with the reward of a traversal, clamped to [-1, 1], then decayed."""
+        change = min(1.0, max(-1.0, reward)) * STEERING_DECAY
+        return self.model_copy(update={"steering_reward": change})
+
+    def modulated(self, weight: float) -> float:
+        """The effective weight of an edge of this weight, in [0, 1]."""
+        balance = 0.5 + 0.5 * self.neurotransmitter_weights.net_activation()
+        acting = weight * balance * (1.0 + REWARD_SHARE * self.steering_reward)
+        return min(1.0, max(0.0, acting))
+
+    def is_valuable_shortcut(self) -> bool:
+        return (
+            self.is_amortized_shortcut
+            and self.traversal_count > SHORTCUT_TRAVERSALS
+            and self.steering_reward > SHORTCUT_REWARD
+        )
+
+
+NOT_LEARNED = EdgeLearning()
+INITIAL_LEARNING = {
+    domain: NOT_LEARNED if domain is NOT_LEARNED.domain else EdgeLearning(domain=domain)
+    for domain in Domain
+}
+"""The initial learning state per domain, shared by all edges."""
 
 
 class NodeKind(StrEnum):
@@ -70,7 +124,7 @@ class GraphEdge:
         weight: in [0, 1].
         place, length: position of the target's name in ``sentence``, in characters; -1 and 0 if
             the sentence does not name it.
-        domain: of the source note; not kept in the graph store, whose edges have the default.
+        learned: not kept in the graph store; an edge read from the store has the default.
 
     Raises:
         ValueError: the weight is outside [0, 1].
@@ -86,7 +140,7 @@ class GraphEdge:
     weight: float = 1.0
     place: int = -1
     length: int = 0
-    domain: Domain = field(default=Domain.GENERAL, hash=False)
+    learned: EdgeLearning = field(default=NOT_LEARNED, hash=False)
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.weight <= 1.0:
@@ -98,9 +152,17 @@ class GraphEdge:
         return str(uuid5(NAMESPACE, "edge:" + key))
 
     def effective_weight(self) -> float:
-        """``weight`` modulated by the profile of the domain, in [0, 1] (core, appendix A)."""
-        profile = NeurotransmitterWeights.for_domain(self.domain)
-        return self.weight * (0.5 + 0.5 * profile.net_activation())
+        """``weight`` modulated by the domain's neurotransmitters and the last reward, in [0, 1]
+        (core, appendix A)."""
+        return self.learned.modulated(self.weight)
+
+    def apply_steering(self, reward: float) -> GraphEdge:
+        """A copy with the reward of its last traversal, clamped to [-1, 1] and decayed."""
+        return replace(self, learned=self.learned.steered(reward))
+
+    def is_valuable_shortcut(self) -> bool:
+        """Whether sleep replay created the edge and its traversals were rewarded."""
+        return self.learned.is_valuable_shortcut()
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,13 +15,15 @@ from heapq import nsmallest
 from sys import intern
 
 from memvault.model.graph import (
+    INITIAL_LEARNING,
+    NOT_LEARNED,
+    EdgeLearning,
     GraphEdge,
     GraphNode,
     NoteGraph,
     NotesIndexed,
 )
 from memvault.model.memory import Memory
-from memvault.model.note import Domain
 from memvault.model.search import NodeRef, RelationSource
 from memvault.stores.graph import GraphStore
 from memvault.vault.frontmatter.properties import domain_of
@@ -232,8 +234,8 @@ class GraphView:
     def _replace_edges(self, source: str, edges: Sequence[GraphEdge]) -> set[str]:
         """Replace the edges that a note states; returns the targets of those added or removed."""
         old_edges = self._edges_from.get(source, ())
-        domain = self._domain_of(source) if edges else Domain.GENERAL
-        new_edges = tuple(_shared(edge, domain) for edge in sorted(edges, key=_position))
+        learned = self._initial_learning(source) if edges else NOT_LEARNED
+        new_edges = tuple(_shared(edge, learned) for edge in sorted(edges, key=_position))
         for target in {edge.target for edge in old_edges}:
             self._strongest.pop(target, None)
             edges_by_source = self._edges_to.get(target, {})
@@ -257,9 +259,10 @@ class GraphView:
         edges_by_source = self._edges_to.get(node_id, {})
         return [e for source, edges in edges_by_source.items() if source != node_id for e in edges]
 
-    def _domain_of(self, source: str) -> Domain:
+    def _initial_learning(self, source: str) -> EdgeLearning:
+        """The initial learning state of a note's edges: the profile of its domain."""
         memory = self._memory_of(source)
-        return Domain.GENERAL if memory is None else domain_of(memory)
+        return NOT_LEARNED if memory is None else INITIAL_LEARNING[domain_of(memory)]
 
 
 def folder_of(path: str) -> str:
@@ -280,14 +283,11 @@ def _ends(edges: Iterable[GraphEdge]) -> set[tuple[str, str, float]]:
     return {(edge.target, edge.relation, edge.weight) for edge in edges}
 
 
-def _shared(edge: GraphEdge, domain: Domain) -> GraphEdge:
-    """The edge of a note of this domain, with texts that are shared with other edges.
-
-    Sharing takes a third of the memory.
-    """
+def _shared(edge: GraphEdge, learned: EdgeLearning) -> GraphEdge:
+    """The edge with texts that are shared with other edges, which takes a third of the memory."""
     return replace(
         edge,
-        domain=domain,
+        learned=learned,
         source=intern(edge.source),
         target=intern(edge.target),
         relation=intern(edge.relation),

@@ -22,6 +22,7 @@ from memvault.consolidation.dreams.record import (
     PhaseReport,
     Strengthened,
 )
+from memvault.model.graph import SHORTCUT_REWARD, SHORTCUT_TRAVERSALS
 
 MAX_REPLAYED = 100  # recent memories
 LEARNING_RATE = 0.1  # η of the Hebbian rule
@@ -33,8 +34,6 @@ CLUSTER_SIZES = (4, 12)
 CLUSTER_COSINE = 0.45  # least mean cosine within a cluster about one subject
 SUBJECT_SPREAD = 3  # most notes that name the subject, for each such note in the cluster
 KEY_SENTENCES = 6
-SHORTCUT_TRAVERSALS = 5  # a chain is walked often if it was walked more often than this
-SHORTCUT_REWARD = 0.3  # and its utility is greater than this
 MAX_SHORTCUTS = MAX_STRONG = 1
 MAX_SUMMARIES = 2
 """What one dream proposes at most, best first: a person decides about each."""

@@ -196,7 +196,7 @@ def _meaning(relation: str) -> str | None:
 
 
 def _strength(edge: GraphEdge, stated: InfluenceSource) -> float:
-    return edge.weight * belief(stated.weight)
+    return edge.weight * edge.learned.confidence * belief(stated.weight)
 
 
 def _combined(equal: Iterable[Influence]) -> Influence:
