@@ -11,12 +11,11 @@ import pytest
 
 from indexer.indexer import Indexer
 from memvault.model.memory import Lifecycle, Memory
-from memvault.model.search import FoundBy
 from memvault.search.pipeline import Searcher
 from memvault.search.question_names import QuestionNames
 from memvault.search.times.time_spans import Calendar
 from memvault.text.encoders.embedding import Embedder
-from tests.integration.searching import found, searcher_over
+from tests.integration.searching import searcher_over
 
 
 @pytest.fixture
@@ -182,23 +181,3 @@ def test_a_short_name_may_have_another_ending_in_some_languages(
         long = searcher.search("Kde je dílna, když není v Olomouci?")
     assert "No note has" not in str(short.notice)
     assert "No note has 'Olomouci'." in str(long.notice)
-
-
-def test_relations_that_hardly_say_what_a_question_asks_come_after_the_texts(
-    searcher: Searcher, fill: Callable[[dict[str, str]], None]
-) -> None:
-    """The question names the note Database, from which relations lead to all of its project."""
-    notes = {
-        "Tidemap": "---\ntype: project\n---\n# Tidemap\n\nIt measures.\n",
-        "Pricing": "# Pricing of Tidemap\n\n49 euros a month.\n",
-        "Tasks": "# Tasks Tidemap\n\n- [ ] Write to the studio\n",
-        "Radio": "---\ntype: decision\n---\n# Tidemap sends by radio\n\nIt uses little energy.\n",
-        "Energy budget": "# Energy budget of Tidemap\n\nIt uses 265 mWh a day.\n",
-        "Database": "---\ntype: decision\n---\n# TimescaleDB for Tidemap\n\nIt keeps the series.\n",
-        "Database 2026": "---\ntype: decision\n---\n# Tidemap moves to ClickHouse\n\nIt is quick.\n",
-    }
-    fill({f"Projects/Tidemap/{name}.md": text for name, text in notes.items()})
-    searcher.warm_up()
-    hits = found(searcher, "What database does Tidemap use?")
-    assert hits[0].memory.path == "Projects/Tidemap/Database.md"
-    assert hits[0].found_by is FoundBy.TEXT

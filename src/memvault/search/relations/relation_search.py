@@ -48,9 +48,7 @@ FIRST_PATIENCE = 3.0  # seconds that the first questions wait until all relation
 MAX_CHANGED_NOTES = 16  # notes; while more are read, questions use the relations read before
 MIN_PATH_SCORE = 3.0  # of paths that count; most questions about no relation find none
 MAX_PARSED = 4  # results of the parsed question that come before those of paths
-# Confidence of the parsed question below which MAX_PARSED is halved, and its relations come after
-# the texts if no paths lead anywhere: they hardly say what is asked.
-MIN_SURE_CONFIDENCE = 0.25
+MIN_SURE_CONFIDENCE = 0.25  # confidence of the parsed question below which MAX_PARSED is halved
 RELATION_SHARE = 0.8  # share of results that relations lead to, before those found by their text
 
 
@@ -192,8 +190,6 @@ class RelationSearch:
         by_paths, score = inquiry.notes_by_paths(plain.words, plain.named, MIN_PATH_SCORE)
         solution = solve()
         is_grounded = solution is not None and inquiry.is_grounded(solution)
-        if solution is not None and score < MIN_PATH_SCORE:  # then nothing else confirms it
-            is_grounded &= solution.confidence >= MIN_SURE_CONFIDENCE
         parsed: list[FoundNote] = []
         if solution is not None and (is_grounded or explain):
             parsed = inquiry.in_scope(answering_notes(solution, question.lexicon.graph), top_k)
