@@ -110,8 +110,9 @@ class _Withholding:
         if len(text) < _MIN_CHARS:
             return text
         unknown = any(_bare(line) not in self._shown for line in text.split("\n"))
-        written = said_in(text) if key == "description" else text
-        if unknown and self._container.immunity.check(written).adversarial:
+        written = said_in(text) if key == "description" else (text,)
+        check = self._container.immunity.check
+        if unknown and any(check(part).adversarial for part in written):
             return WITHHELD_TEXT
         return text
 

@@ -186,8 +186,8 @@ class HistoryTools(Tools):
 
         Clients write names, reasons and earlier texts, which other clients read here.
         """
-        written = said_in(text) if described else text
-        return WITHHELD if self._box.container.immunity.check(written).adversarial else text
+        written, check = said_in(text) if described else (text,), self._box.container.immunity.check
+        return WITHHELD if any(check(part).adversarial for part in written) else text
 
     def _safe_entry(self, entry: LogEntry) -> LogEntry:
         return entry.model_copy(

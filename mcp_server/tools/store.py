@@ -256,20 +256,22 @@ class StoreTools(Tools):
     def _related(self, content: str, hits: Sequence[Hit]) -> list[RelatedShape]:
         """The memories on the same matter, each with the sentence that is nearest to the new text.
 
-        On sensitive topics others' unverified claims have no text, as in answers to questions.
+        On sensitive topics, of the new text or of what is quoted, others' unverified claims have no
+        text, as in answers to questions.
         """
         opening, limits = content[:NEW_CHARS], [RELATED_BYTES] * len(hits)
         excerpts: Sequence[Excerpt | None] = [None] * len(hits)
         with suppress(MemvaultError):  # the memory is stored already
             excerpts = self._box.container.excerpts.of(opening, hits, limits) if hits else []
-        is_sensitive = sensitive_topic_of(opening) is not None
 
         def shape(memory: Memory, excerpt: Excerpt | None) -> RelatedShape:
             related = RelatedShape(id=memory.id, title=memory.title, path=memory.path)
             if excerpt is None:
                 return related
             origin = memory.provenance.of_lines(excerpt.lines)
-            if is_sensitive and not (origin.is_person or memory.verified):
+            if not (origin.is_person or memory.verified) and any(
+                sensitive_topic_of(said) is not None for said in (opening, excerpt.text)
+            ):
                 return related
             quoted = {"lines": list(excerpt.lines), "text": excerpt.text}
             return related.model_copy(update=quoted)

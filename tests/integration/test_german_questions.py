@@ -89,6 +89,13 @@ def test_an_english_question_that_finds_english_notes_is_not_asked_again(
     assert not is_asked_again(searcher, "How are the bees of my neighbour?")
 
 
+def test_a_question_to_a_vault_without_notes_is_not_to_be_asked_again(
+    indexer: Indexer, embedder: Embedder
+) -> None:
+    with searcher_over(indexer, embedder) as searcher:
+        assert not is_asked_again(searcher, "Wie geht es meinen Bienen?")
+
+
 def test_a_german_question_to_english_notes_is_to_be_asked_again(
     write: Callable[..., Path], indexer: Indexer, embedder: Embedder
 ) -> None:

@@ -182,6 +182,8 @@ def test_unverified_claims_on_sensitive_matters_are_named_without_their_text(
     text_of = {each["title"]: each.get("text") for each in new["related"]}
     assert text_of["Rent"] == "The rent is 800 euros."
     assert [each.get("text") for each in new["related"] if each["id"] == claimed] == [None]
+    other = writer.ok("store_memory", content="The flat is 900 euros a month.", rationale=WHY)
+    assert [each.get("text") for each in other["related"] if each["id"] == claimed] == [None]
 
 
 def test_what_repeats_a_memory_says_which_and_how_to_take_it_back(writer: Caller) -> None:

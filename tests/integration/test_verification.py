@@ -148,6 +148,38 @@ def test_what_the_person_states_in_the_claims_own_words_confirms_it(tmp_path: Pa
     assert claim["verification"]["confirmed_by"] == ["Barn.md"]
 
 
+def test_a_copy_of_the_persons_own_words_does_not_confirm_them(tmp_path: Path) -> None:
+    sentence = "The lease of the barn ends on the last day of September 2027.\n"
+    container = opened(tmp_path, {"Barn.md": sentence, "Old/Papers.md": sentence}, "vault")
+    answer = Caller(container).ok("recall_memory", query="When does the lease of the barn end?")
+    container.close()
+    assert [memory.get("verification") for memory in answer["nodes"]] == [None, None]
+    assert all(memory["verified"] and memory["confidence"] < 1 for memory in answer["nodes"])
+
+
+@pytest.mark.parametrize(
+    "withdrawn",
+    [
+        {"Barn.md": "---\nverified: false\n---\n{}"},
+        {"Barn.md": "{}", "Return.md": "supersedes:: [[Barn]]\n\nThe owner took it back.\n"},
+    ],
+    ids=["marked wrong", "superseded"],
+)
+def test_a_note_that_the_person_withdrew_confirms_no_claim(
+    tmp_path: Path, withdrawn: dict[str, str]
+) -> None:
+    sentence = "The lease of the barn ends on the last day of September 2027.\n"
+    notes = {path: text.format(sentence) for path, text in withdrawn.items()}
+    write_notes(tmp_path / "vault", {**notes, "Barn talk.md": sentence})
+    written_by_client(tmp_path / "vault", ["Barn talk.md"])
+    container = opened(tmp_path, {}, "vault")
+    answer = Caller(container).ok("recall_memory", query="When does the lease of the barn end?")
+    container.close()
+    claim = node(answer, "Barn talk.md")
+    assert (claim["verified"], claim["verification"]["status"]) == (False, "unverified")
+    assert "confirmed_by" not in claim["verification"]
+
+
 def test_a_confirmed_value_of_another_subject_does_not_count_as_the_answer(call):
     answer = call("recall_memory", query="What is the budget for restoring the boathouse?")
     aurora = node(answer, "projects/Aurora.md")

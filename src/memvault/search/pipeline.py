@@ -213,9 +213,9 @@ class Searcher:
 
     def _language_notice(self, request: SearchRequest, candidates: Candidates) -> str | None:
         """Says that the question would find more in the language of the notes; None if it would
-        not, or if it gets a list, which no text has to fit."""
+        not, or if it gets nothing, or a list, which no text has to fit."""
         hits = candidates.hits
-        if any(hit.relevance == 1.0 for hit in hits):
+        if not hits or any(hit.relevance == 1.0 for hit in hits):
             return None
         with suppress(StoreUnavailable):
             if self.hybrid.languages.is_in_other_language(request.query, [h.text for h in hits]):

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from memvault.model.errors import MemvaultError
 from memvault.model.memory import MemoryOf
 from memvault.model.provenance import Origin
+from memvault.model.search import Conflict
 from memvault.model.verification import Evidence
 from memvault.vault.lines import bare_lines
 from memvault.verification.agreement import Verdict, compare, day_of_claim, independent, is_older
-from memvault.verification.claims.claim_sources import origin_of_claim
+from memvault.verification.claims.claim_sources import origin_of_claim, outdated_notes
 from memvault.verification.claims.claims import Claim
 from memvault.verification.doubt import is_set_apart
 
 MAX_SHOWN = 3  # pieces of evidence
+
+StatedConflicts = Callable[[Collection[str]], Iterable[Conflict]]
 
 
 class WeighedEvidence(NamedTuple):
@@ -31,11 +34,18 @@ class EvidenceWeigher:
 
     Args:
         read: gives a note's bytes, by path.
+        stated_conflicts: gives the contradictions and supersessions that notes state of memories.
     """
 
-    def __init__(self, memory_of: MemoryOf, read: Callable[[str], bytes]) -> None:
+    def __init__(
+        self,
+        memory_of: MemoryOf,
+        read: Callable[[str], bytes],
+        stated_conflicts: StatedConflicts,
+    ) -> None:
         self._memory_of = memory_of
         self._read = read
+        self._stated_conflicts = stated_conflicts
 
     def weigh(self, claims: Sequence[Claim], pool: Sequence[Claim]) -> WeighedEvidence:
         """The evidence that a pool of claims gives about these claims, one piece for each note.
@@ -103,15 +113,27 @@ class EvidenceWeigher:
         return not is_older(other, claim)
 
     def _confirms(self, witness: Claim, claim: Claim) -> bool:
-        """Whether the person made a witness's statement. Their words in an imported conversation
-        must not be those of the claim: they may repeat what a client said."""
-        group = self.origin(witness).witness
-        is_persons = group == "person" or (
-            group == "import"
-            and self.origin(claim).witness != "import"
-            and independent(claim, witness)
+        """Whether the person made a witness's statement and still stands by its note.
+
+        What they state confirms the same words of a client. A copy of their own words confirms
+        nothing, nor do such words in an imported conversation: they may repeat what a client said.
+        """
+        group, origin = self.origin(witness).witness, self.origin(claim)
+        is_persons = group == "person" or (group == "import" and origin.witness != "import")
+        is_copy = (origin.is_person or group == "import") and not independent(claim, witness)
+        return (
+            is_persons
+            and not is_copy
+            and not self._is_withdrawn(witness.source.note_id)
+            and not self._is_set_apart(witness)
         )
-        return is_persons and not self._is_set_apart(witness)
+
+    def _is_withdrawn(self, note_id: str) -> bool:
+        """Whether the person marked a note as wrong, or a supersession outdates it."""
+        memory = self._memory_of(note_id)
+        if memory is None or memory.is_marked_wrong:
+            return True
+        return note_id in outdated_notes(self._stated_conflicts([note_id]), self._memory_of)
 
     def _is_set_apart(self, claim: Claim) -> bool:
         """Whether its note quotes a claim, strikes it out or has it as an open task."""

@@ -8,7 +8,7 @@ neither their own claims nor each other's.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from memvault.model.errors import StoreUnavailable
@@ -24,7 +24,7 @@ from memvault.verification.claim_gate import ClaimGate
 from memvault.verification.claims.claim_extraction import ClaimCache
 from memvault.verification.claims.claim_sources import is_claimed, source_of
 from memvault.verification.claims.claims import NAME, Claim, ClaimSource
-from memvault.verification.evidence import MAX_SHOWN, EvidenceWeigher
+from memvault.verification.evidence import MAX_SHOWN, EvidenceWeigher, StatedConflicts
 from memvault.verification.newer_claims import ChangedAt, newer_claims
 from memvault.verification.question_terms import QuestionTerms, question_terms
 from memvault.verification.sensitive_topics import sensitive_topic_of
@@ -33,8 +33,6 @@ from memvault.verification.vault_names import names_in
 MAX_WITNESSES = 20  # passages searched in addition to the found ones (FR-44)
 MAX_READ = 3  # first memories that are read in full for a value of the requested kind
 DOUBT = 0.6  # score of an unconfirmed claim (triple 11.3); below 0.7 (FR-46)
-
-StatedConflicts = Callable[[Collection[str]], Iterable[Conflict]]
 
 
 class Verifier:
@@ -58,7 +56,7 @@ class Verifier:
         changed_at: ChangedAt,
     ) -> None:
         self._gate = ClaimGate(read)
-        self._evidence = EvidenceWeigher(memory_of, read)
+        self._evidence = EvidenceWeigher(memory_of, read, stated_conflicts)
         self._vectors = vectors
         self._memory_of = memory_of
         self._changed_at = changed_at

@@ -35,9 +35,7 @@ _SUMMARIES = {
     ChangeKind.DREAMED: "Accepted what a dream proposed for {names}",
     ChangeKind.UNDONE: "Undid a change of {names}",
 }
-
-
-_BY = re.compile(r", by [^:\n]{1,100}: ")
+_BY = re.compile(r", by ([^:\n]{1,100}): ")
 
 
 def names_in_change(change: Change) -> str:
@@ -72,10 +70,17 @@ def description(change: Change) -> str:
     return f"{change_summary(change)}, by {author(change)}{undone}{reason}"
 
 
-def said_in(description: str) -> str:
-    """The title and the reason in a `description`, as separate paragraphs, to judge what a client
-    wrote: memvault's words between them read as if something were told to a model."""
-    return _BY.sub("\n\n", description, count=1)
+def said_in(description: str) -> tuple[str, ...]:
+    """What clients wrote in a `description`: the title with the reason, and the client's name.
+
+    To be judged one by one: memvault's words between them read as if something were told to a
+    model, as does a name in front of a reason. Nothing is left out, since a title may have an
+    order between such words.
+    """
+    name = _BY.search(description)
+    if name is None:
+        return (description,)
+    return f"{description[: name.start()]}\n\n{description[name.end() :]}", name[1]
 
 
 def explanation(changes: Sequence[Change], since: datetime, quarantined: int = 0) -> str:
