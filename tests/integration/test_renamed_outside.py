@@ -106,6 +106,24 @@ def test_the_undo_of_a_move_after_a_rename_gives_the_note_its_first_id(
         assert is_as_rebuilt(vault)
 
 
+@pytest.mark.parametrize("deleted_came_from", ["Untitled.md", "people/Eve.md"])
+def test_a_note_renamed_to_the_path_of_a_deleted_one_keeps_its_own_id(
+    embedder: Embedder, settings: Settings, deleted_came_from: str
+) -> None:
+    with edited_vault(START, embedder, settings) as vault:
+        vault.edit([])
+        deleted = id_at(vault, deleted_came_from)
+        vault.edit([([("move", deleted_came_from, "Plan.md")], "together")])
+        vault.edit([([("delete", "Plan.md")], "together")])
+        vault.edit([([("write", "Untitled.md", b"Tides come twice a day.\n")], "together")])
+        tides = id_at(vault, "Untitled.md")
+        vault.edit([([("move", "Untitled.md", "Plan.md")], "together")])
+        assert id_at(vault, "Plan.md") == tides != deleted
+        vault.edit([([("write", "Untitled.md", b"Kites.\n")], "together")])
+        assert id_at(vault, "Untitled.md") not in (tides, deleted)
+        assert is_as_rebuilt(vault)
+
+
 def test_what_is_not_recorded_as_renamed_changes_no_history(
     embedder: Embedder, settings: Settings
 ) -> None:
