@@ -196,16 +196,19 @@ class ChangeSetReader:
     def recognise_renames(self, changes: ChangeSet) -> None:
         """Let notes that were renamed in another program keep their ids.
 
-        A note was renamed if of all notes with its bytes one is gone and one is new.
+        A note was renamed if of all notes with its bytes one is gone and one is new. Files of other
+        sizes differ, even if the same text is indexed of them, as of scans with one title.
         """
-        gone, new = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
+        gone = defaultdict[tuple[str, int], list[str]](list)
+        new = defaultdict[tuple[str, int], list[str]](list)
         for path in changes.deleted:
             record = self._catalogue.record(path)
             if record is not None and record.size and not self.exists(path):
-                gone[record.memory.content_hash].append(path)
+                gone[record.memory.content_hash, record.size].append(path)
         for path, memory in changes.memories.items() if gone else ():
-            if self._catalogue.record(path) is None:
-                new[memory.content_hash].append(path)
+            stat = changes.stats.get(path)
+            if stat is not None and self._catalogue.record(path) is None:
+                new[memory.content_hash, stat.size].append(path)
         new_paths = {
             gone[key][0]: paths[0]
             for key, paths in new.items()
