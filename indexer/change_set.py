@@ -196,28 +196,30 @@ class ChangeSetReader:
     def recognise_renames(self, changes: ChangeSet) -> None:
         """Let notes that were renamed in another program keep their ids.
 
-        A note was renamed if of all notes with its bytes one is gone and one, without an id in its
-        frontmatter, is new.
+        A note was renamed if of all notes with its bytes one is gone and one is new. Files of other
+        sizes differ, even if the same text is indexed of them, as of scans with one title.
         """
-        gone, new = defaultdict[str, list[str]](list), defaultdict[str, list[str]](list)
+        gone = defaultdict[tuple[str, int], list[str]](list)
+        new = defaultdict[tuple[str, int], list[str]](list)
         for path in changes.deleted:
             record = self._catalogue.record(path)
             if record is not None and record.size and not self.exists(path):
-                gone[record.memory.content_hash].append(path)
+                gone[record.memory.content_hash, record.size].append(path)
         for path, memory in changes.memories.items() if gone else ():
-            has_no_past = changes.claimed_ids[path] in (None, changes.own_ids[path])
-            if has_no_past and self._catalogue.record(path) is None:
-                new[memory.content_hash].append(path)
+            stat = changes.stats.get(path)
+            if stat is not None and self._catalogue.record(path) is None:
+                new[memory.content_hash, stat.size].append(path)
         new_paths = {
             gone[key][0]: paths[0]
             for key, paths in new.items()
             if len(paths) == len(gone[key]) == 1
-            and not self._has_its_id(gone[key][0], changes.memories[paths[0]])
+            and self._id_claimed_at(gone[key][0]) != changes.memories[paths[0]].id
         }
         if not new_paths:
             return
         try:
-            self._vault.record_renames(new_paths)
+            ids = {path: self._id_claimed_at(path) for path in new_paths}
+            self._vault.record_renames(new_paths, ids)
         except StorageError as error:
             logger.warning("Renamed notes get new ids, as the journal is not writable: %s", error)
             return
@@ -225,10 +227,11 @@ class ChangeSetReader:
             if (reading := self._read_again(path)) is not None:
                 self._add(reading, changes)
 
-    def _has_its_id(self, former_path: str, memory: Memory) -> bool:
-        """Whether a note has the id already that it had, as after the undo of a move."""
-        former = self._names.memory(former_path)
-        return former is not None and former.id == memory.id
+    def _id_claimed_at(self, former_path: str) -> str:
+        """The id that the note claimed there, or its own. The note has it already at its new path
+        if its frontmatter states it, or after the undo of a move."""
+        names = self._names
+        return names.claimed_id_of(former_path) or names.own_id_of(former_path) or ""
 
     def settle_ids(self, changes: ChangeSet) -> None:
         """Decide by `holder_of` which notes get the ids that several claim."""

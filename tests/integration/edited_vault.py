@@ -105,8 +105,8 @@ class _IndexedVault(Vault):
     def own_id(self, path: str) -> str:
         return self._moved.ids_at(path).own
 
-    def record_renames(self, new_paths: Mapping[str, str]) -> None:
-        self._moved.record_renames(new_paths)
+    def record_renames(self, new_paths: Mapping[str, str], ids: Mapping[str, str]) -> None:
+        self._moved.record_renames(new_paths, ids)
 
     def stamps(self, notes: Iterable[tuple[str, str]]) -> list[str]:
         return [self._moved.inherited_id(path) for path, _ in notes]

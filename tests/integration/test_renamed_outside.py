@@ -8,6 +8,7 @@ from memvault.config.settings import Settings
 from memvault.curation.changes.curator import Curator
 from memvault.text.encoders.embedding import Embedder
 from memvault.vault.files import Vault
+from tests.documents import make_pdf
 from tests.integration.edited_vault import EditedVault, edited_vault
 from tests.snapshot import differences, snapshot
 
@@ -104,6 +105,36 @@ def test_the_undo_of_a_move_after_a_rename_gives_the_note_its_first_id(
         vault.edit([([("undo", 0)], "together")])
         assert id_at(vault, "people/Eve.md") == eve
         assert is_as_rebuilt(vault)
+
+
+@pytest.mark.parametrize("deleted_came_from", ["Untitled.md", "people/Eve.md"])
+def test_a_note_renamed_to_the_path_of_a_deleted_one_keeps_its_own_id(
+    embedder: Embedder, settings: Settings, deleted_came_from: str
+) -> None:
+    with edited_vault(START, embedder, settings) as vault:
+        vault.edit([])
+        deleted = id_at(vault, deleted_came_from)
+        vault.edit([([("move", deleted_came_from, "Plan.md")], "together")])
+        vault.edit([([("delete", "Plan.md")], "together")])
+        vault.edit([([("write", "Untitled.md", b"Tides come twice a day.\n")], "together")])
+        tides = id_at(vault, "Untitled.md")
+        vault.edit([([("move", "Untitled.md", "Plan.md")], "together")])
+        assert id_at(vault, "Plan.md") == tides != deleted
+        vault.edit([([("write", "Untitled.md", b"Kites.\n")], "together")])
+        assert id_at(vault, "Untitled.md") not in (tides, deleted)
+        assert is_as_rebuilt(vault)
+
+
+def test_a_scan_with_the_title_of_a_deleted_one_is_not_taken_for_it(
+    embedder: Embedder, settings: Settings
+) -> None:
+    """Neither has a text, so both are indexed alike."""
+    first, second = (make_pdf([""] * pages, title="Scanned document") for pages in (1, 2))
+    with edited_vault({"rent.pdf": first}, embedder, settings) as vault:
+        vault.edit([])
+        rent = id_at(vault, "rent.pdf")
+        vault.edit([([("delete", "rent.pdf"), ("write", "tax.pdf", second)], "together")])
+        assert id_at(vault, "tax.pdf") != rent
 
 
 def test_what_is_not_recorded_as_renamed_changes_no_history(

@@ -276,15 +276,24 @@ def test_the_next_note_at_a_path_that_another_left_has_an_id_of_its_own(desk: De
 
 
 def test_a_rename_that_two_computers_noticed_counts_once(desk: Desk):
-    moved = desk.curator.moved
-    moved.record_renames({"Untitled.md": "Ada.md"})
-    moved.record_renames({"Untitled.md": "Eve.md"})
-    eve = moved.id_at("Eve.md")
-    moved.record_renames({"Untitled.md": "Ada.md"})
-    assert moved.id_at("Ada.md") == id_of_path("Untitled.md") != eve == moved.id_at("Eve.md")
+    moved, first = desk.curator.moved, id_of_path("Untitled.md")
+    outside = OutsideRenames(Journal(desk.curator.vault))
+
+    def renamed(path: str, target: str, note_id: str) -> None:
+        outside.record({path: target}, {path: note_id}, desk.curator.now())
+
+    renamed("Untitled.md", "Ada.md", first)
+    second = moved.id_at("Untitled.md")
+    renamed("Untitled.md", "Eve.md", second)
+    renamed("Untitled.md", "Ada.md", first)
+    assert (moved.id_at("Ada.md"), moved.id_at("Eve.md")) == (first, second)
+    renamed("Ada.md", "people/Ada.md", first)
+    third = moved.id_at("Untitled.md")
+    renamed("Untitled.md", "Ada.md", first)  # told even later
+    assert (moved.id_at("people/Ada.md"), moved.id_at("Untitled.md")) == (first, third)
     for _ in range(2):
-        moved.record_renames({"Ada.md": "Untitled.md"})
-    assert moved.id_at("Untitled.md") == id_of_path("Untitled.md")
+        renamed("people/Ada.md", "Untitled.md", first)
+    assert moved.id_at("Untitled.md") == first
 
 
 def test_earlier_paths_that_are_read_after_each_change_are_those_read_at_once(desk: Desk):

@@ -175,8 +175,8 @@ class GuardedVault(Vault):
     def own_id(self, path: str) -> str:
         return self._moved.ids_at(path).own
 
-    def record_renames(self, new_paths: Mapping[str, str]) -> None:
-        self._moved.record_renames(new_paths)
+    def record_renames(self, new_paths: Mapping[str, str], ids: Mapping[str, str]) -> None:
+        self._moved.record_renames(new_paths, ids)
 
     def check_edits(self, plan: Plan, why: Attribution) -> None:
         """Refuse a client's change that would hide the person's words in quarantine.

@@ -10,6 +10,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import NamedTuple
 
 from memvault.curation.changes.history import History
@@ -24,12 +25,13 @@ class _Moves(NamedTuple):
 
     Attributes:
         new_paths: by the path that each note had.
-        may_repeat: whether they were noticed from outside, perhaps on several computers.
+        ids: by that path, which note was meant, if the move was noticed from outside: several
+            computers may notice it, and of these moves only the first counts.
     """
 
     at: datetime
     new_paths: Mapping[str, str]
-    may_repeat: bool
+    ids: Mapping[str, str] = MappingProxyType({})
 
 
 class _Origin(NamedTuple):
@@ -62,7 +64,6 @@ class _Paths:
         self.former: dict[str, tuple[str, ...]] = {}
         self.inherited_ids: dict[str, str] = {}
         self._origins: dict[str, _Origin] = {}
-        self._came_from: dict[str, str] = {}  # by path, the path just before
         self._departed: dict[str, int] = {}  # how many notes that were first at a path left it
         for moves in all_moves:
             self._apply(moves)
@@ -85,19 +86,18 @@ class _Paths:
         new_paths = {
             path: target
             for path, target in moves.new_paths.items()
-            if not moves.may_repeat or self._came_from.get(target) != path
+            if path not in moves.ids or moves.ids[path] == self.origin(path).id
         }
         leaving = {path: (self.origin(path), self.former.pop(path, ())) for path in new_paths}
         for path in leaving:
             self._origins.pop(path, None)
-            self._came_from.pop(path, None)
         for path, target in new_paths.items():
             origin, earlier = leaving[path]
             if is_in_trash(origin.path):
                 continue  # its path before is not recorded
             if origin.path == path:
                 self._departed[path] = max(self._departed.get(path, 0), origin.number + 1)
-            self._origins[target], self._came_from[target] = origin, path
+            self._origins[target] = origin
             self.former.pop(target, None)
             if target != origin.path:
                 self.former[target] = tuple(dict.fromkeys((*earlier, path)))
@@ -133,15 +133,21 @@ class MovedPaths:
         paths = self._current()
         return PathIds(paths.inherited_ids.get(path, ""), paths.own_id(path))
 
-    def record_renames(self, new_paths: Mapping[str, str]) -> None:
-        """Record renames that were made outside memvault, by the path that each note had.
+    def record_renames(self, new_paths: Mapping[str, str], ids: Mapping[str, str]) -> None:
+        """Record renames that were made outside memvault, of notes that had the ids of their paths.
+
+        Args:
+            new_paths, ids: by the path that each note had.
 
         Raises:
             StorageError, DiskFull: the journal cannot be written.
         """
-        changes = self._history.all()
+        paths, changes = self._current(), self._history.all()
+        ids = {path: ids[path] for path in new_paths if ids[path] == paths.origin(path).id}
+        if not ids:
+            return
         after = changes[0].order if changes else datetime.min.replace(tzinfo=UTC)
-        self._outside.record(new_paths, after)
+        self._outside.record({path: new_paths[path] for path in ids}, ids, after)
 
     def _current(self) -> _Paths:
         changes, renames = self._history.all(), self._outside.all()
@@ -155,7 +161,7 @@ class MovedPaths:
             by_memvault = _moves(changes)
         paths = self._paths
         if by_memvault != self._by_memvault or renames is not known_renames:
-            outside = (_Moves(each.at, each.new_paths, may_repeat=True) for each in renames)
+            outside = (_Moves(each.at, each.new_paths, each.ids) for each in renames)
             paths = _Paths(heapq.merge(by_memvault, outside, key=lambda moves: moves.at))
         self._by_memvault, self._paths, self._known = by_memvault, paths, (changes, renames)
         return paths
@@ -167,7 +173,6 @@ def _moves(changes: Iterable[Change]) -> tuple[_Moves, ...]:
         _Moves(
             change.order,
             {file.path: file.moved_to for file in change.files if file.moved_to},
-            may_repeat=False,
         )
         for change in changes
     )

@@ -17,10 +17,12 @@ RENAMED = "renamed_outside"  # kind of journal entry
 
 
 class Renames(NamedTuple):
-    """Notes that were renamed together: the time, and the new path of each by its earlier one."""
+    """Notes that were renamed together: the time, and by the earlier path of each, its new path and
+    the id that it had."""
 
     at: datetime
     new_paths: Mapping[str, str]
+    ids: Mapping[str, str]
 
 
 class OutsideRenames(JournalReader):
@@ -38,11 +40,11 @@ class OutsideRenames(JournalReader):
         with self._current():
             return self._all
 
-    def record(self, new_paths: Mapping[str, str], after: datetime) -> None:
+    def record(self, new_paths: Mapping[str, str], ids: Mapping[str, str], after: datetime) -> None:
         """Record renames that were noticed now.
 
         Args:
-            new_paths: by the path that each note had.
+            new_paths, ids: by the path that each note had.
             after: the time of the latest change, which may be ahead of the clock.
 
         Raises:
@@ -50,7 +52,7 @@ class OutsideRenames(JournalReader):
         """
         with self._current():
             moment = max(self._moment(), after + timedelta(microseconds=1))
-            data = {"new_paths": dict(new_paths)}
+            data = {"new_paths": dict(new_paths), "ids": dict(ids)}
             self._journal.append(JournalEntry(ts=moment, kind=RENAMED, actor=SYSTEM, data=data))
             self._refresh()
 
@@ -60,6 +62,10 @@ class OutsideRenames(JournalReader):
 
 def _renames(entry: JournalEntry) -> Renames:
     """The renames of an entry; none if it is damaged."""
-    paths = entry.data.get("new_paths")
-    pairs = paths.items() if isinstance(paths, dict) else ()
-    return Renames(entry.ts, {path: new for path, new in pairs if isinstance(new, str)})
+    new_paths, ids = (_texts(entry.data.get(key)) for key in ("new_paths", "ids"))
+    return Renames(entry.ts, {path: new_paths[path] for path in new_paths if path in ids}, ids)
+
+
+def _texts(value: object) -> dict[str, str]:
+    pairs = value.items() if isinstance(value, dict) else ()
+    return {key: text for key, text in pairs if isinstance(text, str)}

@@ -171,12 +171,13 @@ class Vault(VaultPaths):
         """The `Examined.own_id` of the note at this path."""
         return id_of_path(path)
 
-    def record_renames(self, new_paths: Mapping[str, str]) -> None:
+    def record_renames(self, new_paths: Mapping[str, str], ids: Mapping[str, str]) -> None:
         """Record renames that were made in another program, so that these notes keep their ids;
         here they do not.
 
         Args:
-            new_paths: by the path that each note had.
+            new_paths, ids: by the path that each note had; one whose frontmatter states its id is
+                left out.
 
         Raises:
             StorageError, DiskFull: nothing was recorded.
