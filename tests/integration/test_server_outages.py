@@ -33,7 +33,7 @@ from tests.waiting import PATIENCE_SECONDS, until
 __all__ = ["local_qdrant", "open_one", "server_settings"]
 # Less than an answer may take in tests, so it did not wait for a server to the end. On an idle
 # machine it takes a few seconds.
-LONGEST = 45.0
+LONGEST = 20.0
 
 
 @pytest.fixture(autouse=True)

@@ -49,6 +49,7 @@ def node(**fields: Any) -> MemoryNode:
             "johari_quadrant": JohariQuadrant.HIDDEN,
             "utl_state": UTLState(delta_s=0.1, delta_c=0.9, w_e=1.25, phi=3.0),
             "agent_id": "some client",
+            "semantic_cluster": str(uuid4()),
             "metadata": {"a": [1, 2.5, None, {"b": "ü"}], "true": True},
         }
         | fields
@@ -122,6 +123,7 @@ def test_a_memory_node_holds_65536_characters_and_no_more():
         {"embedding": [[1.0]]},
         {"embedding": [float("nan")]},
         {"johari_quadrant": "elsewhere"},
+        {"semantic_cluster": "7"},
     ],
 )
 def test_a_memory_node_keeps_its_bounds(wrong):
@@ -132,7 +134,7 @@ def test_a_memory_node_keeps_its_bounds(wrong):
 def test_a_new_memory_node_has_the_documents_defaults():
     new = MemoryNode(id=str(uuid4()), content="", created_at=NOW, last_accessed=NOW)
     assert (new.importance, new.access_count, new.agent_id) == (0.5, 0, None)
-    assert (new.metadata, new.embedding.size) == ({}, 0)
+    assert (new.semantic_cluster, new.metadata, new.embedding.size) == (None, {}, 0)
     assert (new.johari_quadrant, new.utl_state) == (JohariQuadrant.UNKNOWN, UTLState())
 
 

@@ -63,6 +63,7 @@ class MemoryNode(BaseModel, frozen=True, arbitrary_types_allowed=True):
         last_accessed: when a client last read it; ``created_at`` if none did.
         importance: in [0, 1].
         agent_id: the client that stored it, where known.
+        semantic_cluster: always None; no clusters are computed yet.
         metadata: the frontmatter's own keys.
     """
 
@@ -76,6 +77,7 @@ class MemoryNode(BaseModel, frozen=True, arbitrary_types_allowed=True):
     johari_quadrant: JohariQuadrant = JohariQuadrant.UNKNOWN
     utl_state: UTLState = Field(default_factory=UTLState)
     agent_id: str | None = None
+    semantic_cluster: Id | None = None
     metadata: dict[str, JsonValue] = Field(default_factory=dict)
 
     def __eq__(self, other: object) -> bool:
