@@ -103,15 +103,22 @@ class _Paths:
                 self.former[target] = tuple(dict.fromkeys((*earlier, path)))
 
 
+class _Known(NamedTuple):
+    """What follows from these changes and renames; one object, as several threads replace it."""
+
+    changes: tuple[Change, ...]
+    renames: tuple[Renames, ...]
+    by_memvault: tuple[_Moves, ...]
+    paths: _Paths
+
+
 class MovedPaths:
     """The earlier paths of each moved note, as of the latest move. Thread-safe."""
 
     def __init__(self, history: History, outside: OutsideRenames) -> None:
         self._history = history
         self._outside = outside
-        self._known: tuple[tuple[Change, ...], tuple[Renames, ...]] = ((), ())
-        self._by_memvault: tuple[_Moves, ...] = ()
-        self._paths = _Paths(())
+        self._known = _Known((), (), (), _Paths(()))
 
     def former(self, path: str) -> tuple[str, ...]:
         """The paths that the note at this path had before, the first one first."""
@@ -150,20 +157,19 @@ class MovedPaths:
         self._outside.record({path: new_paths[path] for path in ids}, ids, after)
 
     def _current(self) -> _Paths:
-        changes, renames = self._history.all(), self._outside.all()
-        known_changes, known_renames = self._known
-        if changes is known_changes and renames is known_renames:
-            return self._paths
-        count = len(changes) - len(known_changes)
-        if count >= 0 and changes[count:] == known_changes:  # the others are older
-            by_memvault = self._by_memvault + _moves(changes[:count])
+        changes, renames, known = self._history.all(), self._outside.all(), self._known
+        if changes is known.changes and renames is known.renames:
+            return known.paths
+        count = len(changes) - len(known.changes)
+        if count >= 0 and changes[count:] == known.changes:  # the others are older
+            by_memvault = known.by_memvault + _moves(changes[:count])
         else:
             by_memvault = _moves(changes)
-        paths = self._paths
-        if by_memvault != self._by_memvault or renames is not known_renames:
+        paths = known.paths
+        if by_memvault != known.by_memvault or renames is not known.renames:
             outside = (_Moves(each.at, each.new_paths, each.ids) for each in renames)
             paths = _Paths(heapq.merge(by_memvault, outside, key=lambda moves: moves.at))
-        self._by_memvault, self._paths, self._known = by_memvault, paths, (changes, renames)
+        self._known = _Known(changes, renames, by_memvault, paths)
         return paths
 
 
