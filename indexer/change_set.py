@@ -183,7 +183,8 @@ class ChangeSetReader:
             and self._names.memory(record.memory.path) == record.memory  # no change is pending
         )
 
-    def _add(self, reading: NoteReading, changes: ChangeSet) -> None:
+    @staticmethod
+    def _add(reading: NoteReading, changes: ChangeSet) -> None:
         path = reading.note.path
         changes.readings.add(reading)
         if reading.stat.size > LARGE_BYTES:
