@@ -49,8 +49,6 @@ def row(folder: Path, model: str, scratch: Path, limit: int) -> str:
     settings = SETTINGS.model_copy(update={"embedding": EmbeddingSettings(model=model)})
     with opened_set(folder, scratch, settings) as container:
         searcher = container.live.searcher
-        searcher.warm_up()
-        searcher.hybrid.vocabulary.load()
         questions = json.loads((folder / "queries.json").read_text("utf-8"))
         answerable = [each for each in questions if each["gold"]]
         if limit:

@@ -31,8 +31,6 @@ def row(folder: Path, scratch: Path, limit: int) -> str:
     with opened_set(folder, scratch) as container:
         container.worker.cancel(FIND)
         searcher, store = container.live.searcher, container.live.stores.vectors
-        searcher.warm_up()
-        searcher.hybrid.vocabulary.load()
         wait_until_quiet(os.getpid(), QUIET_SECONDS)
         questions = [
             each["question"]

@@ -72,12 +72,13 @@ def vault_of(folder: Path) -> Path:
 
 @contextmanager
 def opened_set(folder: Path, scratch: Path, settings: Settings = SETTINGS) -> Iterator[Container]:
-    """What an engine answers with over a copy of a set's vault, indexed."""
+    """What an engine answers with over a copy of a set's vault, indexed and with its words read."""
     vault = scratch / folder.name
     shutil.copytree(vault_of(folder), vault)
     container = Container(vault, settings, StateFolder.of_vault(vault, scratch / "state"))
     try:
         container.start(watch=False)
+        container.live.searcher.hybrid.vocabulary.load()
         yield container
     finally:
         container.close()
