@@ -160,6 +160,17 @@ def test_a_word_of_another_language_is_not_taken_for_a_mistake(
     assert vocabulary.similar("und wo ist das mit der ringelblumem") == {}
 
 
+def test_in_a_language_that_the_model_does_not_know_no_words_are_alike(
+    vocabulary: Vocabulary, write: Write, indexer: Indexer
+) -> None:
+    """They would be alike by their spelling, as "verschieden" and "verschwinden"."""
+    for name in ("Beet", "Tisch", "Wand"):
+        write(f"{name}.md", "Die Blumen verschwinden nicht, weil das mit der Wand gut ist.\n")
+    indexer.scan()
+    vocabulary.load()
+    assert vocabulary.similar("warum ist das nicht mit der wand verschieden") == {}
+
+
 def test_a_mistake_is_one_letter_or_two_neighbours() -> None:
     found = set(one_mistake_from("stove", "abcdefghijklmnopqrstuvwxyz"))
     assert {"stve", "stoves", "stone", "stvoe", "stove"} <= found

@@ -198,8 +198,10 @@ class Vocabulary:
         }
         if not rare or not vault_words.places:
             return dict
-        # The model knows too few words of other languages to recognise a mistake in them.
+        # In a language that it does not know, the model finds alike what is spelt alike.
         in_english = self._vectors.language_of(question) is None
+        if not in_english and not self._embedder.knows_language(question):
+            return dict
         mistyped = self._mistyped(vault_words, rare) if in_english else {}
         corrected: dict[str, Mapping[str, float]]
         corrected = {word: {word_meant: 1.0} for word, word_meant in mistyped.items()}
