@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from memvault.model.search import Filters, Mode, Scope
+from memvault.search.knowledge import MIN_CONFIDENCE
 from memvault.search.notices import UNSURE
 from memvault.search.pipeline import Searcher
 from memvault.text.tokens import TokenCounter
@@ -86,9 +87,24 @@ def test_notes_that_nearly_know_an_answer_are_shown_as_unsure(
           for n in range(120)})  # fmt: skip
     for knowledge, shown, known in ((0.4, True, True), (0.32, True, False), (0.25, False, False)):
         monkeypatch.setattr(searcher._knowledge, "of", lambda *_, k=knowledge: k)
-        result = searcher.search("Who mends the nets of the boats?", mode=Mode.DEFAULT)
+        result = searcher.search("Did the boats stay out on day 7?", mode=Mode.DEFAULT)
         assert (bool(result.hits), result.known) == (shown, known)
         assert (UNSURE in (result.notice or "")) == (shown and not known)
+
+
+def test_an_answer_is_unsure_if_its_best_memory_hardly_answers(
+    searcher: Searcher,
+    fill: Callable[[dict[str, str]], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    fill({f"Tide {n}.md": f"The tide of day {n} was high, and the boats stayed out.\n"
+          for n in range(120)})  # fmt: skip
+    monkeypatch.setattr(searcher._knowledge, "of", lambda *_: 0.4)
+    result = searcher.search("Who mends the nets of the boats?", mode=Mode.DEFAULT)
+    assert result.hits[0].confidence < MIN_CONFIDENCE and not result.known
+    assert (result.notice or "").startswith(UNSURE)
+    monkeypatch.setattr(searcher._knowledge, "of", lambda *_: 1.0)  # as by the notes of a list
+    assert searcher.search("Who mends the nets of the boats?", mode=Mode.DEFAULT).known
 
 
 def test_a_question_in_another_language_gets_nothing_on_what_the_notes_do_not_say(

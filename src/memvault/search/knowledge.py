@@ -16,12 +16,22 @@ from memvault.stores.open import Stores
 
 MIN_KNOWLEDGE = 0.34  # knowledge from which the notes surely know an answer
 MIN_KNOWLEDGE_SHOWN = 0.3  # knowledge from which the nearest notes are shown, marked as unsure
+MIN_CONFIDENCE = 0.2  # confidence of the best memory from which the notes surely know an answer
 LARGE_VAULT_CHUNKS = 300  # chunks; in a vault of fewer, the nearest unrelated chunk is less near
 ALL_WORDS_BONUS = 0.3  # added to the relevance for having all words of the question
 OTHER_LANGUAGE_BONUS = 0.06  # the same, if question and notes are in different languages
 
 # Words that request an answer without naming a subject: notes need not have them.
 _REQUEST = re.compile(r"^\W*(?:please )?(?:list|show|find|give|tell|name)\b(?: me| us)?", re.I)
+
+
+def surely_known(knowledge: float, hits: Sequence[Hit]) -> bool:
+    """Whether the notes surely know an answer, by their knowledge (`Knowledge.of`) and by the best
+    confidence of the hits, unless something else than relevance speaks for them."""
+    if knowledge >= 1.0:
+        return True
+    best_confidence = max((hit.confidence for hit in hits), default=1.0)
+    return knowledge >= MIN_KNOWLEDGE and best_confidence >= MIN_CONFIDENCE
 
 
 class Knowledge:

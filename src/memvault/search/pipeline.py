@@ -29,7 +29,7 @@ from memvault.search.calibration import (
     may_answer,
 )
 from memvault.search.candidates import CandidateFinder
-from memvault.search.knowledge import MIN_KNOWLEDGE, Knowledge
+from memvault.search.knowledge import MIN_KNOWLEDGE, Knowledge, surely_known
 from memvault.search.lists.named_groups import names_any
 from memvault.search.modes import PLANS, Floats32, detect_mode, diverse
 from memvault.search.notices import (
@@ -170,17 +170,15 @@ class Searcher:
         found = self.candidates.find(request, _candidate_count(request, chosen_mode))
         candidates = replace(found, notice=self._language_notice(request, found) or found.notice)
         knowledge = self._knowledge.of(request, candidates.hits)
-        is_known = knowledge >= MIN_KNOWLEDGE
-        if not is_known and knowledge < self._knowledge.least_shown(query):
+        if knowledge < self._knowledge.least_shown(query):
             notice = unanswered_notice(candidates)
             return SearchResult([], mode or Mode.DEFAULT, request.topic, notice, known=False)
-        if not is_known:
-            notice = " ".join(filter(None, (candidates.notice, UNSURE)))
-            candidates = replace(candidates, notice=notice)
         result = self._judge(request, candidates, chosen_mode)
         if mode is None and chosen_mode is not Mode.DEFAULT and not result.hits:
             result = self._judge(request, candidates, Mode.DEFAULT)
-        result.known = is_known
+        result.known = surely_known(knowledge, result.hits)
+        if result.hits and not result.known:
+            result.notice = " ".join(filter(None, (UNSURE, result.notice)))
         return result
 
     def check(
