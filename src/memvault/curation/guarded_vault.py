@@ -9,7 +9,7 @@ and the releases in the journal.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from hashlib import blake2b
@@ -26,7 +26,7 @@ from memvault.model.errors import NoteNotFound, NoteQuarantined, OutsideVault, S
 from memvault.model.note import LineRange
 from memvault.model.provenance import Origin, OriginKind, OriginSpan, Provenance, own_lines
 from memvault.vault.documents import PDF
-from memvault.vault.files import Examined, Vault
+from memvault.vault.files import Examined, Rename, Vault
 from memvault.vault.frontmatter.fences import claimed_id, split_frontmatter
 from memvault.vault.lines import bare_lines, ended_lines
 from memvault.vault.walk import NoteStat
@@ -175,8 +175,8 @@ class GuardedVault(Vault):
     def own_id(self, path: str) -> str:
         return self._moved.ids_at(path).own
 
-    def record_renames(self, new_paths: Mapping[str, str], ids: Mapping[str, str]) -> None:
-        self._moved.record_renames(new_paths, ids)
+    def record_renames(self, renames: Collection[Rename]) -> None:
+        self._moved.record_renames(renames)
 
     def check_edits(self, plan: Plan, why: Attribution) -> None:
         """Refuse a client's change that would hide the person's words in quarantine.

@@ -7,9 +7,10 @@ import errno
 import os
 import stat as stat_module
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from memvault.model.errors import (
     NoteConflict,
@@ -58,6 +59,20 @@ class Examined:
     provenance: Provenance
     inherited_id: str = ""
     own_id: str = ""
+
+
+class Rename(NamedTuple):
+    """A note that was renamed.
+
+    Attributes:
+        note_id: the id that it had; "" if it is not known.
+        version: the hash of the bytes with which it came to its new path; "" if it is not known.
+    """
+
+    path: str
+    new_path: str
+    note_id: str
+    version: str
 
 
 class Vault(VaultPaths):
@@ -171,13 +186,9 @@ class Vault(VaultPaths):
         """The `Examined.own_id` of the note at this path."""
         return id_of_path(path)
 
-    def record_renames(self, new_paths: Mapping[str, str], ids: Mapping[str, str]) -> None:
+    def record_renames(self, renames: Collection[Rename]) -> None:
         """Record renames that were made in another program, so that these notes keep their ids;
-        here they do not.
-
-        Args:
-            new_paths, ids: by the path that each note had; one whose frontmatter states its id is
-                left out.
+        here they do not. Those of notes whose frontmatter states the id are left out.
 
         Raises:
             StorageError, DiskFull: nothing was recorded.

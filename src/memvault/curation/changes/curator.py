@@ -29,7 +29,6 @@ from memvault.curation.changes.tombstones import Tombstones, tombstones_of
 from memvault.curation.changes.trash import Trash
 from memvault.curation.changes.undo import UndoResult, UndoStaging, to_undo, undone_before
 from memvault.curation.moved_paths import MovedPaths
-from memvault.curation.outside_renames import OutsideRenames
 from memvault.curation.proposals import NeededApproval
 from memvault.model.change import Change, ChangeKind
 from memvault.model.errors import InvalidParams, MemvaultError, NoteConflict, StorageError
@@ -106,7 +105,7 @@ class Curator:
         self._on_change = on_change
         self._lock = ChangeLock(vault)
         self.history = History(vault, journal, self._versions)
-        self.moved = MovedPaths(self.history, OutsideRenames(journal))
+        self.moved = MovedPaths(journal)
         self._trash = Trash(
             vault, journal, self.tombstones, self.history, self._versions, clock=clock
         )
