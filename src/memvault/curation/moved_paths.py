@@ -57,6 +57,7 @@ class MovedPaths(JournalReader):
     def _restart(self) -> bool:
         self._begun: dict[str, list[Rename]] = {}  # by the reversal hash of the change
         self._former: dict[str, tuple[str, ...]] = {}
+        self._arrived: dict[str, str] = {}  # path → hash of the bytes with which a note came there
         self._origins: dict[str, _Origin] = {}
         self._departed: dict[str, int] = {}  # how many notes that were first at a path left it
         self._inherited: Mapping[str, str] = {}
@@ -90,11 +91,18 @@ class MovedPaths(JournalReader):
     def record_renames(self, renames: Iterable[Rename]) -> None:
         """Record renames that were made outside memvault, of notes that had the ids of their paths.
 
+        The journal may have one already: a sync tool may bring it before the files.
+
         Raises:
             StorageError, DiskFull: the journal cannot be written.
         """
         with self._current():
-            new = [each for each in renames if each.note_id == self._origin(each.path).id]
+            new = [
+                each
+                for each in renames
+                if each.note_id == self._origin(each.path).id
+                and each.version != self._arrived.get(each.new_path)
+            ]
             if not new:
                 return
             data = {
@@ -146,6 +154,7 @@ class MovedPaths(JournalReader):
         leaving = {path: (self._origin(path), self._former.pop(path, ())) for path in moves}
         for path in leaving:
             self._origins.pop(path, None)
+            self._arrived.pop(path, None)
         for path, move in moves.items():
             origin, earlier = leaving[path]
             if is_in_trash(origin.path):
@@ -154,6 +163,7 @@ class MovedPaths(JournalReader):
             if origin.path == path:
                 self._departed[path] = max(self._departed.get(path, 0), origin.number + 1)
             self._origins[target] = origin
+            self._arrived[target] = move.version
             self._former.pop(target, None)
             if target != origin.path:
                 self._former[target] = tuple(dict.fromkeys((*earlier, path)))
