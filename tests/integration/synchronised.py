@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from indexer.doctor import Problem, examine
 from indexer.entity_cache import EntityCache
@@ -23,7 +24,6 @@ from memvault.curation.origins.provenance import Provenances
 from memvault.curation.quarantine import Quarantine
 from memvault.stores.open import open_stores
 from memvault.text.encoders.embedding import Embedder
-from memvault.vault.file_names import original_of_copy
 from memvault.vault.files import Vault
 from memvault.vault.journal import FOLDER as JOURNAL
 from memvault.vault.journal import Journal
@@ -32,6 +32,11 @@ from memvault.verification.immunity.check import Immunity
 from tests.integration.vault_moves import Hand
 
 NOT_CARRIED = (".lock", ".writing", TEMPORARY_SUFFIX)
+
+
+class File(NamedTuple):
+    data: bytes
+    mtime_ns: int
 
 
 @dataclass
@@ -70,7 +75,7 @@ class Computer:
         self.opened.callback(found.close)
 
         def path_of(note_id: str) -> str | None:
-            memory = indexer.catalogue.get(note_id)
+            memory = indexer.catalogue.by_id(note_id)
             return memory.path if memory else None
 
         curator = Curator(vault, journal, path_of_note=path_of)
@@ -120,10 +125,13 @@ class Computer:
     def problems(self) -> list[Problem]:
         return examine(self.live)
 
-    def files(self) -> dict[str, bytes]:
+    def file(self, path: str) -> File | None:
+        return self.files().get(path)
+
+    def files(self) -> dict[str, File]:
         files = (file for file in self.root.rglob("*") if file.is_file())
         return {
-            file.relative_to(self.root).as_posix(): file.read_bytes()
+            file.relative_to(self.root).as_posix(): File(file.read_bytes(), file.stat().st_mtime_ns)
             for file in files
             if not file.name.endswith(NOT_CARRIED)
         }
@@ -143,54 +151,45 @@ class SyncTool:
     """Carries files between two computers; ``known`` is what both had when it last did."""
 
     computers: Sequence[Computer]
-    known: dict[str, bytes] = field(default_factory=dict)
+    known: dict[str, File] = field(default_factory=dict)
     copies: int = 0
 
     def waiting(self) -> list[str]:
         """The paths that differ."""
         here, there = (each.files() for each in self.computers)
-        return sorted(
-            path for path in here.keys() | there.keys() if here.get(path) != there.get(path)
-        )
+        return sorted(path for path in here | there if here.get(path) != there.get(path))
 
     def carry(self, path: str) -> None:
         """Make the file at this path the same on both computers."""
-        here, there = (each.root / path for each in self.computers)
-        mine, yours, both = _bytes(here), _bytes(there), self.known.get(path)
+        first, second = self.computers
+        mine, yours, both = first.file(path), second.file(path), self.known.get(path)
         if mine != yours:
-            self._carry(path, mine, yours, both)
-        final = _bytes(here)
+            if mine == both or (mine is None and yours != both):
+                _copy(path, second, first)
+            elif yours in (both, None):
+                _copy(path, first, second)
+            else:
+                self._reconcile(path)
+        final = first.file(path)
         self.known.pop(path, None)
         if final is not None:
             self.known[path] = final
 
-    def _carry(
-        self, path: str, mine: bytes | None, yours: bytes | None, both: bytes | None
-    ) -> None:
-        first, second = self.computers
-        if mine == both or (mine is None and yours != both):
-            _copy(path, second, first)
-        elif yours in (both, None):
-            _copy(path, first, second)
-        else:
-            times = [(each.root / path).stat().st_mtime_ns for each in self.computers]
-            newer, older = (first, second) if times[0] >= times[1] else (second, first)
+    def _reconcile(self, path: str) -> None:
+        """Let the newer file stay; the older one stays under another name if it has other bytes."""
+        newer, older = sorted(self.computers, key=lambda each: -each.files()[path].mtime_ns)
+        if newer.files()[path].data != older.files()[path].data:
             self.copies += 1
             stem, suffix = PurePosixPath(path).with_suffix(""), PurePosixPath(path).suffix
             copy = f"{stem}.sync-conflict-20260101-{self.copies:06}-ABCDEFG{suffix}"
             (older.root / path).replace(older.root / copy)
             older.touched.add(copy)
-            assert original_of_copy(copy) == path or suffix != ".md"
-            _copy(path, newer, older)
+        _copy(path, newer, older)
 
-    def carry_all(self, order: Callable[[list[str]], list[str]] = sorted) -> None:
+    def carry_all(self) -> None:
         while paths := self.waiting():
-            for path in order(paths):
+            for path in paths:
                 self.carry(path)
-
-
-def _bytes(file: Path) -> bytes | None:
-    return file.read_bytes() if file.is_file() else None
 
 
 def _copy(path: str, source: Computer, target: Computer) -> None:

@@ -151,7 +151,7 @@ class TwoComputers(RuleBasedStateMachine):
     @initialize()
     def begin(self) -> None:
         self.opened, self.number = ExitStack(), 0
-        self.stored: set[str] = set()
+        self.stored: set[bytes] = set()
         *_, self.tool = self.opened.enter_context(two_computers(START, *self.models))
 
     def teardown(self) -> None:
@@ -159,8 +159,8 @@ class TwoComputers(RuleBasedStateMachine):
             with self.opened:
                 check_alike(self.tool)
                 files = self.tool.computers[0].files().items()
-                texts = b"\n".join(data for path, data in files if ".memvault" not in path)
-                assert all(text.encode() in texts for text in self.stored)
+                texts = b"\n".join(file.data for path, file in files if ".memvault" not in path)
+                assert all(sentence in texts for sentence in self.stored)
 
     def on(self, number: int) -> Computer:
         return self.tool.computers[number]
@@ -180,13 +180,14 @@ class TwoComputers(RuleBasedStateMachine):
     @rule(on=computers, number=notes)
     def person_deletes(self, on: int, number: int) -> None:
         path = self.note(on, number)
-        if not path.startswith("permanent/"):  # where clients store
+        data = self.on(on).notes().get(path, b"")
+        if not any(sentence in data for sentence in self.stored):
             self.on(on).do("delete", path)
 
     @rule(on=computers)
     def client_stores(self, on: int) -> None:
         self.on(on).do("remember", "Note", sentence := self.sentence(), "Untitled.md")
-        self.stored.add(sentence)
+        self.stored.add(sentence.encode())
 
     @rule(on=computers, number=notes, how=st.sampled_from(CHANGES))
     def client_changes(self, on: int, number: int, how: tuple[Any, ...]) -> None:

@@ -68,6 +68,11 @@ class MovedPaths(JournalReader):
         with self._current():
             return self._former.get(path, ())
 
+    def places_of(self, path: str) -> list[str]:
+        """The paths of the notes that were once at this path."""
+        with self._current():
+            return [place for place, former in self._former.items() if path in former]
+
     def inherited_id(self, path: str) -> str:
         """See `PathIds.inherited`."""
         return self.inherited_ids().get(path, "")
