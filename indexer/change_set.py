@@ -13,7 +13,7 @@ from indexer.catalogue import FORMAT, Catalogue, NoteRecord
 from indexer.name_registry import AffectedLinks, NameRegistry, holder_of
 from indexer.note_reading import NoteReading, UnreadableNote, read_note
 from indexer.progress import Progress, Report, ScanReport
-from memvault.model.errors import StorageError
+from memvault.model.errors import DiskFull, StorageError
 from memvault.model.memory import Memory
 from memvault.model.priority import make_way
 from memvault.text.names import Name, names_of
@@ -199,6 +199,9 @@ class ChangeSetReader:
 
         A note was renamed if of all notes with its bytes one is gone and one is new. Files of other
         sizes differ, even if the same text is indexed of them, as of scans with one title.
+
+        Raises:
+            DiskFull: the journal cannot be written.
         """
         gone = defaultdict[tuple[str, int], list[str]](list)
         new = defaultdict[tuple[str, int], list[str]](list)
@@ -222,6 +225,8 @@ class ChangeSetReader:
             return
         try:
             self._vault.record_renames(renames)
+        except DiskFull:
+            raise  # all is indexed when there is room again
         except StorageError as error:
             logger.warning("Renamed notes get new ids, as the journal is not writable: %s", error)
             return
