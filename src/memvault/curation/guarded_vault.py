@@ -107,7 +107,7 @@ class GuardedVault(Vault):
         self._hidden.pop(path, None)
         shown = data
         for each in suspicious:
-            if self._is_released(path, each.text):
+            if self._is_released(path, note_id, each.text):
                 continue
             self._quarantine.hold(_quarantined(path, data, written_by, each))
             if each.whole:
@@ -131,7 +131,7 @@ class GuardedVault(Vault):
             return []
         text = _foreign(data, written_by)  # by which the person has released notes
         parts: list[_Suspicious] = []
-        if whole and not self._is_released(path, text):
+        if whole and not self._is_released(path, claimed_id(data), text):
             parts = self._suspicious_sections(path, data, written_by)
         if parts:
             return parts
@@ -230,9 +230,11 @@ class GuardedVault(Vault):
             self.examined(path)
         return next((text for text in self._quarantine.held_texts() if text.path == path), None)
 
-    def _is_released(self, path: str, text: str) -> bool:
+    def _is_released(self, path: str, note_id: str, text: str) -> bool:
         """Whether the person released this text, here or where the note was before."""
-        paths = (path, *self._moved.former(path))
+        released = self._quarantine.released_texts() if note_id else ()
+        same_note = (each.path for each in released if each.note_id == note_id)
+        paths = (path, *self._moved.former(path), *same_note)
         return any(self._quarantine.is_released(_key(former_path, text)) for former_path in paths)
 
     def _is_adversarial(self, path: str, text: str, provenance: Provenance) -> bool:
