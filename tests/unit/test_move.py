@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from memvault.curation.moved_paths import RENAMED, MovedPaths
-from memvault.model.change import SYSTEM
+from memvault.model.change import SYSTEM, ChangeKind
 from memvault.model.errors import InvalidParams, MemvaultError, NoteConflict, OutsideVault
 from memvault.model.memory import id_of_path
 from memvault.vault.journal import Journal, JournalEntry
@@ -312,3 +314,18 @@ def test_earlier_paths_that_are_read_after_each_change_are_those_read_at_once(de
         desk.undo([change.reversal_hash])
         assert is_the_same()
     assert moved.inherited_ids() == {}
+
+
+def test_a_renamed_note_keeps_the_time_of_its_first_save_and_the_next_at_its_path_has_another(
+    desk: Desk,
+):
+    desk.write("Ada.md", "She plans the harbour.")
+    os.utime(desk.root / "Ada.md", ns=(1_700_000_000_000_000_000,) * 2)
+    moved = desk.curator.moved
+    desk.do(
+        ChangeKind.EDITED, desk.target("Ada.md"), lambda staging: staging.write("Ada.md", b"Done.")
+    )
+    desk.rename_outside("Ada.md", "people/Ada.md")
+    desk.move("people/Ada.md", "crew/")
+    assert moved.saved_first("crew/Ada.md", "") == 1_700_000_000_000_000_000
+    assert moved.saved_first("Ada.md", "") is None is moved.saved_first("people/Ada.md", "")

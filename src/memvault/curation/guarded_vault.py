@@ -92,7 +92,7 @@ class GuardedVault(Vault):
         # What a client moved is still the person's text: it hides nothing and is not checked.
         note_id = claimed_id(data)
         provenance, written_by = self._provenances.both(path, note_id, data)
-        saved, stat = self._provenances.saved_first(path, note_id), self.stat(path)
+        saved, stat = self._moved.saved_first(path, note_id), self.stat(path)
         if saved is not None and stat is not None and saved < stat.mtime_ns:
             provenance = provenance.model_copy(update={"mtime_ns": saved})
         if inherited:

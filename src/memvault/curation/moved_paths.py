@@ -1,4 +1,4 @@
-"""The earlier paths of moved notes, as the journal has them, and the ids that follow from them.
+"""The earlier paths and times of notes, as the journal has them, and the ids that follow.
 
 A note whose frontmatter states no id has an id derived from its path. If it is moved, by memvault
 or in another program, it keeps the id of its first path, so that what is known of it stays known.
@@ -58,6 +58,8 @@ class MovedPaths(JournalReader):
         self._begun: dict[str, list[Rename]] = {}  # by the reversal hash of the change
         self._former: dict[str, tuple[str, ...]] = {}
         self._arrived: dict[str, str] = {}  # path → hash of the bytes with which a note came there
+        # Path or id of a note → when it was saved before memvault first changed it, in ns.
+        self._saved: dict[str, int] = {}
         self._origins: dict[str, _Origin] = {}
         self._departed: dict[str, int] = {}  # how many notes that were first at a path left it
         self._inherited: Mapping[str, str] = {}
@@ -72,6 +74,17 @@ class MovedPaths(JournalReader):
         """The paths of the notes that were once at this path."""
         with self._current():
             return [place for place, former in self._former.items() if path in former]
+
+    def saved_first(self, path: str, note_id: str) -> int | None:
+        """When the note was saved before memvault first changed it, in ns; None if it did not.
+
+        Args:
+            note_id: the id in its frontmatter; "" if it has none.
+        """
+        with self._current():
+            return min(
+                (self._saved[key] for key in (path, note_id) if key in self._saved), default=None
+            )
 
     def inherited_id(self, path: str) -> str:
         """See `PathIds.inherited`."""
@@ -140,9 +153,19 @@ class MovedPaths(JournalReader):
         moves = list(_moved_by(change)) if change is not None else []
         if change is None or entry.kind != JournalPhase.BEGUN:
             return moves
+        self._remember_times(change)
         if moves:
             self._begun[change.reversal_hash] = moves
         return []
+
+    def _remember_times(self, change: Change) -> None:
+        """Keep the earliest time at which each note was saved."""
+        for file in change.files:
+            if file.mtime_ns is not None:
+                for key in filter(None, (file.path, file.note_id)):
+                    self._saved.setdefault(key, file.mtime_ns)
+            if file.final_hash is None:
+                self._saved.pop(file.path, None)
 
     def _is_meant(self, move: Rename) -> bool:
         """Whether the note at this path was moved: several computers may notice one rename, and
@@ -157,9 +180,11 @@ class MovedPaths(JournalReader):
 
     def _apply(self, moves: Mapping[str, Rename]) -> None:
         leaving = {path: (self._origin(path), self._former.pop(path, ())) for path in moves}
+        saved = {moves[path].new_path: self._saved.pop(path, None) for path in moves}
         for path in leaving:
             self._origins.pop(path, None)
             self._arrived.pop(path, None)
+        self._saved |= {path: time for path, time in saved.items() if time is not None}
         for path, move in moves.items():
             origin, earlier = leaving[path]
             if is_in_trash(origin.path):
