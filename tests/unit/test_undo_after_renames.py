@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memvault.model.change import Change, ChangeKind
+from memvault.model.errors import MemvaultError
 from memvault.model.memory import id_of_path
+from memvault.vault.frontmatter.fences import claimed_id
 from tests.desk import Desk
+from tests.property_examples import slow_property
 
 WITH_ID = "---\nid: 0b9c9f0e-3c56-4b0e-9d5e-6f1a8f6f3a11\n---\n"
 starts = pytest.mark.parametrize("start", ["", WITH_ID])
@@ -119,3 +129,56 @@ def test_a_move_is_not_undone_below_a_link_to_the_new_name(desk: Desk):
     (conflict,) = desk.undo([change.reversal_hash]).conflicts
     assert (conflict.path, conflict.reason) == ("Index.md", "a link in it would lead elsewhere")
     assert desk.tree() == before
+
+
+number = st.integers(0, 5)
+steps = st.one_of(
+    st.tuples(st.just("rename"), number, st.sampled_from(["Ada.md", "Log.md", "people/Ada.md"])),
+    st.tuples(st.just("move"), number, st.sampled_from(["people/", "crew/", "/"])),
+    st.tuples(st.just("edit"), number, number),
+    st.tuples(st.just("merge"), number, number),
+    st.tuples(st.just("forget"), number),
+    st.tuples(st.just("restore"), number),
+    st.tuples(st.just("undo"), number),
+    st.tuples(st.just("undo"), number),
+)
+
+
+@given(steps=st.lists(steps, min_size=2, max_size=12))
+@slow_property(40)
+def test_no_note_is_lost_or_there_twice_after_renames_and_undos(steps: list[tuple[Any, ...]]):
+    with TemporaryDirectory() as folder:
+        desk = Desk(Path(folder))
+        for count, start in enumerate(("", "", WITH_ID, WITH_ID.replace("11", "12"))):
+            desk.write(f"Note {count}.md", f"{start}Sentence {count} is hers.\n")
+        for what, *how in steps:
+            with suppress(MemvaultError):
+                act(desk, what, *how)
+            texts = [file.read_text() for file in desk.root.rglob("*.md")]
+            assert all(any(f"Sentence {count} is" in text for text in texts) for count in range(4))
+            shown = list(map(claimed_id, desk.tree().values()))
+            assert len(set(filter(None, shown))) == len(list(filter(None, shown)))
+            bodies = b"\n".join(desk.tree().values()).decode()
+            assert all(bodies.count(f"Sentence {count} is") <= 1 for count in range(4))
+
+
+def act(desk: Desk, what: str, *how: Any) -> None:
+    paths = sorted(desk.tree())
+    if what == "undo":
+        changes = [change for change in desk.curator.history.changes() if not change.undone_by]
+        desk.undo([changes[how[0] % len(changes)].reversal_hash] if changes else [])
+    elif what == "restore":
+        kept = desk.kept()
+        desk.restore(kept[how[0] % len(kept)].reversal_hash if kept else "none")
+    elif paths:
+        path = paths[how[0] % len(paths)]
+        if what == "rename" and not (desk.root / how[1]).exists():
+            desk.rename_outside(path, how[1])
+        elif what == "move":
+            desk.move(path, how[1])
+        elif what == "edit":
+            edit(desk, *{path, paths[how[1] % len(paths)]})
+        elif what == "merge" and (other := paths[how[1] % len(paths)]) != path:
+            desk.merge(other, into=path)
+        elif what == "forget":
+            desk.forget(path)
