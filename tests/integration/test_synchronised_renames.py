@@ -102,6 +102,18 @@ def test_a_renamed_note_whose_journal_comes_before_its_file_keeps_its_id(
         assert laptop.ids()[moved] == seeds
 
 
+def test_authors_that_the_journal_names_late_are_known_in_notes_that_have_their_words_by_now(
+    embedder: Embedder, settings: Settings
+) -> None:
+    with two_computers(START, embedder, settings) as (desktop, laptop, tool):
+        laptop.do("merge", ["people/Ada.md"], "Untitled.md")
+        tool.carry("Untitled.md")
+        desktop.notice()
+        desktop.do("merge", ["Untitled.md"], "people/Eve.md")
+        desktop.notice()
+        check_alike(tool)
+
+
 @given(
     steps=st.lists(
         st.one_of(

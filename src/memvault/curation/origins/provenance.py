@@ -371,4 +371,4 @@ def _origin_of_digest(digest: str, known: Iterable[SentenceOrigins]) -> Origin:
 
 
 def _stamp(records: Iterable[SentenceOrigins]) -> str:
-    return ".".join(str(record.entries) for record in records)
+    return ".".join(f"{record.stamp:x}" for record in records)
