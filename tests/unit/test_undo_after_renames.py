@@ -111,6 +111,17 @@ def test_a_note_renamed_since_another_was_merged_into_it_gets_its_words_back(des
     assert desk.tree() == {"Both.md": before["Ada.md"], "Eve.md": before["Eve.md"]}
 
 
+def test_the_move_of_a_folder_is_undone_after_the_folder_was_renamed(desk: Desk):
+    desk.write("people/Ada.md", "She sails.\n")
+    desk.write("people/Eve.md", WITH_ID + "She sings with [[people/Ada]].\n")
+    before = desk.tree()
+    change = desk.move_folder("people/", "crew/").change
+    for name in ("Ada.md", "Eve.md"):
+        desk.rename_outside(f"crew/people/{name}", f"staff/{name}")
+    assert change is not None and desk.undo([change.reversal_hash]).conflicts == ()
+    assert desk.tree() == before
+
+
 def test_a_copy_with_the_same_id_is_not_taken_for_the_note(desk: Desk):
     desk.write("Ada Berg.md", WITH_ID + "She sails.\n")
     change = edit(desk, "Ada Berg.md")
