@@ -122,6 +122,18 @@ def test_the_move_of_a_folder_is_undone_after_the_folder_was_renamed(desk: Desk)
     assert desk.tree() == before
 
 
+@starts
+def test_a_move_that_the_person_reverted_by_hand_gives_the_links_back(desk: Desk, start: str):
+    desk.write("Ada.md", start + "She sails with [[./Eve]].\n")
+    desk.write("Eve.md", "She sings.\n")
+    before = desk.tree()
+    change = desk.move("Ada.md", "people/").change
+    desk.rename_outside("people/Ada.md", "Ada.md")
+    assert change is not None and desk.tree() != before
+    assert desk.undo([change.reversal_hash]).conflicts == ()
+    assert desk.tree() == before
+
+
 def test_a_copy_with_the_same_id_is_not_taken_for_the_note(desk: Desk):
     desk.write("Ada Berg.md", WITH_ID + "She sails.\n")
     change = edit(desk, "Ada Berg.md")

@@ -36,7 +36,8 @@ class CurrentPlaces:
         note_id = self._stated_id(change, file)
         if note_id and current is not None and claimed_id(current) == note_id:
             return file
-        paths = [self.path_of_note(note_id)] if note_id else self.moved.places_of(place)
+        known = [file.path, *self.moved.places_of(place)]
+        paths = [self.path_of_note(note_id)] if note_id else known
         found = {
             now
             for path in paths
@@ -51,7 +52,10 @@ class CurrentPlaces:
         }
         if len(found) != 1:
             return file
-        return file.model_copy(update={"moved_to" if file.moved_to else "path": found.pop()})
+        now = found.pop()
+        if now == file.path:  # moved back by hand
+            return file.model_copy(update={"moved_to": None, "after": file.final_hash})
+        return file.model_copy(update={"moved_to" if file.moved_to else "path": now})
 
     def is_known(self, change: Change, file: FileChange) -> bool:
         """Whether the note that the change created in this file was last seen somewhere."""
