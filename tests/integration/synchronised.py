@@ -55,6 +55,7 @@ class Computer:
         """As the engine does, but for the first scan."""
         self.journal = Journal(Vault(self.root), writer=self.name)
         self.curator, self.live = self._open(self.journal, self.state / "live")
+        self.quarantine = Quarantine(self.journal)
         self.hand = Hand(self.root, self.live, self.curator)
 
     def restart(self) -> None:

@@ -95,9 +95,8 @@ class GuardedVault(Vault):
         saved, stat = self._moved.saved_first(path, note_id), self.stat(path)
         if saved is not None and stat is not None and saved < stat.mtime_ns:
             provenance = provenance.model_copy(update={"mtime_ns": saved})
-        if inherited:
-            stamp = f"{provenance.stamp}@{inherited}"
-            provenance = provenance.model_copy(update={"stamp": stamp})
+        if mark := _mark(inherited, self._quarantine.releases().get(path, 0)):
+            provenance = provenance.model_copy(update={"stamp": provenance.stamp + mark})
         if written_by.is_person and path.lower().endswith(PDF):
             # The person keeps the PDF but hardly wrote it, so it is checked; otherwise trusted.
             lines = OriginSpan(1, data.count(b"\n") + 1, _PDF_FILE)
@@ -210,15 +209,19 @@ class GuardedVault(Vault):
                 )
 
     def stamps(self, notes: Iterable[tuple[str, str]]) -> list[str]:
-        inherited_ids = self._moved.inherited_ids()
+        inherited_ids, releases = self._moved.inherited_ids(), self._quarantine.releases()
         paths, stated, marks = [], [], []
         for path, note_id in notes:
             inherited = inherited_ids.get(path, "")
             paths.append(path)
             stated.append("" if note_id == inherited else note_id)
-            marks.append(f"@{inherited}" if inherited else "")
+            marks.append(_mark(inherited, releases.get(path, 0)))
         stamps = self._provenances.stamps(zip(paths, stated, strict=True))
         return [stamp + mark for stamp, mark in zip(stamps, marks, strict=True)]
+
+    def unhidden(self) -> set[str]:
+        held = list(self._hidden.items())
+        return {path for path, (*_, key) in held if self._quarantine.is_released(key)}
 
     def held_texts(self) -> list[QuarantinedText]:
         """The held texts of notes that exist."""
@@ -253,6 +256,11 @@ class GuardedVault(Vault):
             assessment = self._immunity.check(text, title, {"folder": folder})
             self._assessments[key] = assessment
         return assessment
+
+
+def _mark(inherited_id: str, releases: int) -> str:
+    """The part of a note's stamp that does not follow from its authors."""
+    return (f"@{inherited_id}" if inherited_id else "") + (f"!{releases}" if releases else "")
 
 
 def _title_and_folder(path: str, provenance: Provenance) -> tuple[str, str]:

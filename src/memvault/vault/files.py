@@ -182,6 +182,10 @@ class Vault(VaultPaths):
         provenance or its first path may have; here they have none."""
         return [""] * len(list(notes))
 
+    def unhidden(self) -> set[str]:
+        """The paths of notes that were withheld as a whole and may be shown now; here none."""
+        return set()
+
     def own_id(self, path: str) -> str:
         """The `Examined.own_id` of the note at this path."""
         return id_of_path(path)
