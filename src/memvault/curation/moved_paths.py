@@ -149,17 +149,16 @@ class MovedPaths(JournalReader):
             return list(_renames(entry))
         if entry.kind == JournalPhase.DONE:
             return self._begun.pop(str(entry.data.get("reversal_hash")), [])
-        change = entry.change if entry.kind == JournalPhase.BEGUN else decoded(entry)
-        moves = list(_moved_by(change)) if change is not None else []
-        if change is None or entry.kind != JournalPhase.BEGUN:
-            return moves
-        self._remember_times(change)
-        if moves:
-            self._begun[change.reversal_hash] = moves
+        if entry.kind != JournalPhase.BEGUN:
+            return _moved_by(decoded(entry))
+        if entry.change is not None:
+            self._begin(entry.change)
         return []
 
-    def _remember_times(self, change: Change) -> None:
-        """Keep the earliest time at which each note was saved."""
+    def _begin(self, change: Change) -> None:
+        """Keep what the change moves until it is done, and when each note was first saved."""
+        if moves := _moved_by(change):
+            self._begun[change.reversal_hash] = moves
         for file in change.files:
             if file.mtime_ns is not None:
                 for key in filter(None, (file.path, file.note_id)):
@@ -199,10 +198,12 @@ class MovedPaths(JournalReader):
                 self._former[target] = tuple(dict.fromkeys((*earlier, path)))
 
 
-def _moved_by(change: Change) -> Iterator[Rename]:
-    for file in change.files:
-        if file.moved_to:
-            yield Rename(file.path, file.moved_to, "", file.final_hash or "")
+def _moved_by(change: Change | None) -> list[Rename]:
+    return [
+        Rename(file.path, file.moved_to, "", file.final_hash or "")
+        for file in (change.files if change is not None else ())
+        if file.moved_to
+    ]
 
 
 def _renames(entry: JournalEntry) -> Iterator[Rename]:
