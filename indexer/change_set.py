@@ -13,11 +13,11 @@ from indexer.catalogue import FORMAT, Catalogue, NoteRecord
 from indexer.name_registry import AffectedLinks, NameRegistry, holder_of
 from indexer.note_reading import NoteReading, UnreadableNote, read_note
 from indexer.progress import Progress, Report, ScanReport
-from memvault.model.errors import StorageError
+from memvault.model.errors import DiskFull, StorageError
 from memvault.model.memory import Memory
 from memvault.model.priority import make_way
 from memvault.text.names import Name, names_of
-from memvault.vault.files import Vault
+from memvault.vault.files import Rename, Vault
 from memvault.vault.walk import NoteStat
 
 logger = logging.getLogger(__name__)
@@ -199,6 +199,9 @@ class ChangeSetReader:
 
         A note was renamed if of all notes with its bytes one is gone and one is new. Files of other
         sizes differ, even if the same text is indexed of them, as of scans with one title.
+
+        Raises:
+            DiskFull: the journal cannot be written.
         """
         gone = defaultdict[tuple[str, int], list[str]](list)
         new = defaultdict[tuple[str, int], list[str]](list)
@@ -210,22 +213,25 @@ class ChangeSetReader:
             stat = changes.stats.get(path)
             if stat is not None and self._catalogue.record(path) is None:
                 new[memory.content_hash, stat.size].append(path)
-        new_paths = {
-            gone[key][0]: paths[0]
-            for key, paths in new.items()
-            if len(paths) == len(gone[key]) == 1
-            and self._id_claimed_at(gone[key][0]) != changes.memories[paths[0]].id
-        }
-        if not new_paths:
+        renames = [
+            Rename(path, new_path, note_id, key[0])
+            for key, (new_path, *others) in new.items()
+            for path in gone[key]
+            if not others
+            and len(gone[key]) == 1
+            and (note_id := self._id_claimed_at(path)) != changes.memories[new_path].id
+        ]
+        if not renames:
             return
         try:
-            ids = {path: self._id_claimed_at(path) for path in new_paths}
-            self._vault.record_renames(new_paths, ids)
+            self._vault.record_renames(renames)
+        except DiskFull:
+            raise  # all is indexed when there is room again
         except StorageError as error:
             logger.warning("Renamed notes get new ids, as the journal is not writable: %s", error)
             return
-        for path in new_paths.values():
-            if (reading := self._read_again(path)) is not None:
+        for rename in renames:
+            if (reading := self._read_again(rename.new_path)) is not None:
                 self._add(reading, changes)
 
     def _id_claimed_at(self, former_path: str) -> str:

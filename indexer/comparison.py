@@ -88,7 +88,7 @@ class Comparison:
 
         Quick, as it opens no note.
         """
-        return self._with_new_provenance(self.catalogue.records())
+        return self._with_new_provenance(self.catalogue.records()) | self.vault.unhidden()
 
     def _with_new_provenance(self, records: Collection[NoteRecord]) -> set[str]:
         """The paths of those notes, all at once: asking for one note looks at the journal's files.

@@ -23,11 +23,12 @@ from memvault.curation.targets import Target
 from memvault.model.change import Change, ChangeKind
 from memvault.model.graph import GraphNode
 from memvault.model.memory import Memory, Tombstone, id_of_entity
-from memvault.vault.files import Vault
+from memvault.vault.files import Rename, Vault
+from memvault.vault.frontmatter.fences import claimed_id
 from memvault.vault.frontmatter.properties import memory_of
 from memvault.vault.journal import Journal
 from memvault.vault.links import LinkIndex, link_key
-from memvault.vault.parse import parse_note
+from memvault.vault.parse import content_hash, parse_note
 
 WHY = Attribution("a client", "They asked me to set it right.")
 MORNING = datetime(2026, 3, 1, 8, tzinfo=UTC)
@@ -51,6 +52,7 @@ class Desk:
             self.journal,
             clock=self._clock,
             deleted=lambda tombstone: self.deleted.append(tombstone.path or ""),
+            path_of_note=lambda note_id: _path(_Notes(self).by_id(note_id)),
             misled=lambda staging: misled_note(staging, self.known()),
         )
         self.recovered = self.curator.recover()
@@ -63,6 +65,15 @@ class Desk:
         file = self.root / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(text.encode() if isinstance(text, str) else text)
+
+    def rename_outside(self, path: str, target: str) -> None:
+        """As a person in Obsidian does; the indexer notices it."""
+        data, note_id = self.vault.read(path), self.curator.moved.id_at(path)
+        self.write(target, data)
+        (self.root / path).unlink()
+        if not claimed_id(data):
+            rename = Rename(path, target, note_id, content_hash(data))
+            self.curator.moved.record_renames([rename])
 
     def read(self, path: str) -> str:
         return (self.root / path).read_bytes().decode("utf-8", "surrogateescape")
@@ -157,6 +168,10 @@ class Desk:
     def kept(self) -> list[Tombstone]:
         """What is forgotten and not restored."""
         return self.curator.tombstones.kept()
+
+
+def _path(memory: Memory | None) -> str | None:
+    return memory.path if memory is not None else None
 
 
 class _Notes:

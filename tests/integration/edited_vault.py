@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +20,7 @@ from memvault.curation.moved_paths import MovedPaths
 from memvault.model.provenance import Provenance
 from memvault.stores.open import open_stores
 from memvault.text.encoders.embedding import Embedder
-from memvault.vault.files import Examined, Vault
+from memvault.vault.files import Examined, Rename, Vault
 from memvault.vault.journal import Journal
 from tests.integration.vault_moves import Hand, moves, tellings, vaults
 from tests.property_examples import slow_property
@@ -105,8 +105,8 @@ class _IndexedVault(Vault):
     def own_id(self, path: str) -> str:
         return self._moved.ids_at(path).own
 
-    def record_renames(self, new_paths: Mapping[str, str], ids: Mapping[str, str]) -> None:
-        self._moved.record_renames(new_paths, ids)
+    def record_renames(self, renames: Collection[Rename]) -> None:
+        self._moved.record_renames(renames)
 
     def stamps(self, notes: Iterable[tuple[str, str]]) -> list[str]:
         return [self._moved.inherited_id(path) for path, _ in notes]

@@ -58,8 +58,23 @@ def known(desk: Desk) -> set[str]:
     return {each.reversal_hash for each in desk.curator.history.changes(limit=None)}
 
 
-def check(root: Path, old: set[str], before: dict[str, bytes], after: dict[str, bytes]) -> str:
-    """What the next start makes of an interrupted change."""
+def times(root: Path) -> dict[str, int]:
+    """When each file was saved, in ns."""
+    return {path: (root / path).stat().st_mtime_ns for path in files(root)}
+
+
+def check(
+    root: Path,
+    old: set[str],
+    before: dict[str, bytes],
+    after: dict[str, bytes],
+    saved: dict[str, int],
+) -> str:
+    """What the next start makes of an interrupted change.
+
+    Args:
+        saved: when each file was saved before it.
+    """
     desk = Desk(root)
     if desk.curator.tombstones.kept():
         desk.curator.purge()  # what was to be deleted for good
@@ -67,6 +82,7 @@ def check(root: Path, old: set[str], before: dict[str, bytes], after: dict[str, 
     new = known(desk) - old
     assert found in (before, after)
     assert bool(new) == (found == after)
+    assert new or times(root) == saved
     desk.open()
     assert desk.recovered == [] and files(root) == found
     return "made" if new else "not made"
@@ -78,9 +94,9 @@ def test_a_change_killed_at_any_step_is_made_or_not_made_and_the_history_knows(
 ) -> None:
     start, before, after = vault_of(tmp_path, change)
     desk = Desk(start)
-    old = known(desk)
+    old, saved = known(desk), times(start)
     left = left_by_kills(start, tmp_path, lambda: CHANGES[change](desk))
-    outcomes = [check(root, old, before, after) for root in left]
+    outcomes = [check(root, old, before, after, saved) for root in left]
     assert set(outcomes) == {"made", "not made"} and len(outcomes) > 5
 
 
@@ -89,7 +105,7 @@ def test_a_change_on_a_disk_that_becomes_full_at_any_step_is_made_or_not_made(
     tmp_path: Path, change: str
 ) -> None:
     start, before, after = vault_of(tmp_path, change)
-    old, failed = known(Desk(start)), 0
+    old, saved, failed = known(Desk(start)), times(start), 0
     for number in range(200):
         root = tmp_path / f"full {number}"
         shutil.copytree(start, root)
@@ -105,9 +121,9 @@ def test_a_change_on_a_disk_that_becomes_full_at_any_step_is_made_or_not_made(
                 CHANGES[change](desk)
         except MemvaultError:
             failed += 1
-            check(root, old, before, after)
+            check(root, old, before, after, saved)
             continue
-        assert check(root, old, before, after) == "made"
+        assert check(root, old, before, after, saved) == "made"
         break
     assert failed > 3
 

@@ -180,3 +180,22 @@ def test_a_note_in_quarantine_is_not_moved_and_one_that_was_released_stays_relea
             caller.person.ok("move_memory", target="Held", destination=place, rationale=WHY)
         assert until(lambda: caller.ok("get_memory", path="Held.md"))["path"] == "Held.md"
         assert container.guarded.held_texts() == []
+
+
+def test_a_note_that_was_released_from_quarantine_stays_released_when_it_is_renamed(
+    tmp_path: Path,
+) -> None:
+    with opened_with_client(tmp_path) as container:
+        caller, root = Caller(container), container.vault.root
+        stored = caller.ok("store_memory", content=ORDER, title="Held", rationale=WHY)
+        (held,) = container.guarded.held_texts()
+        (root / stored["path"]).rename(root / "Renamed.md")
+        container.indexing.index_written([stored["path"], "Renamed.md"])
+        (held,) = container.guarded.held_texts()
+        assert held.path == "Renamed.md"
+        container.quarantine.release(held.key, container.curator.history.changes()[0].actor)
+        container.indexing.index_written(["Renamed.md"])
+        (root / "Renamed.md").rename(root / "Again.md")
+        container.indexing.index_written(["Renamed.md", "Again.md"])
+        assert until(lambda: caller.ok("get_memory", path="Again.md"))["path"] == "Again.md"
+        assert container.guarded.held_texts() == []

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import errno
+import os
+
 import pytest
 
 from memvault.config.settings import Settings
 from memvault.curation.changes.curator import Curator
+from memvault.model.errors import DiskFull
 from memvault.text.encoders.embedding import Embedder
+from memvault.vault import journal_files
 from memvault.vault.files import Vault
 from tests.documents import make_pdf
 from tests.integration.edited_vault import EditedVault, edited_vault
@@ -135,6 +140,24 @@ def test_a_scan_with_the_title_of_a_deleted_one_is_not_taken_for_it(
         rent = id_at(vault, "rent.pdf")
         vault.edit([([("delete", "rent.pdf"), ("write", "tax.pdf", second)], "together")])
         assert id_at(vault, "tax.pdf") != rent
+
+
+def test_a_note_renamed_while_the_disk_is_full_keeps_its_id_when_there_is_room(
+    embedder: Embedder, settings: Settings
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with edited_vault(START, embedder, settings) as vault:
+        vault.edit([])
+        seeds = id_at(vault, "Untitled.md")
+        with pytest.MonkeyPatch.context() as patch, pytest.raises(DiskFull):
+            patch.setattr(journal_files, "_write_or_truncate", full)
+            vault.edit([([("move", "Untitled.md", "Seeds.md")], "together")])
+        assert vault.live.lacks_space
+        vault.live.scan()
+        assert id_at(vault, "Seeds.md") == seeds and not vault.live.lacks_space
+        assert is_as_rebuilt(vault)
 
 
 def test_what_is_not_recorded_as_renamed_changes_no_history(

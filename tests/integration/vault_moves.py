@@ -430,7 +430,6 @@ class Hand:
                 found[0].node_ids, why,
             )  # fmt: skip
         except MemvaultError:  # its YAML is broken, it is no note, …
-            self.wants_scan = True  # files that were changed before are as before, but saved anew
             return
         self.touched += done.change.paths if done.change else ()
 

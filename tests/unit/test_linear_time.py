@@ -9,22 +9,21 @@ import pytest
 
 from memvault.capture.extract import Statements, extract
 from memvault.capture.transcripts import TranscriptTurn, spoken
-from memvault.curation.changes.history import History
-from memvault.curation.moved_paths import MovedPaths
+from memvault.curation.moved_paths import RENAMED, MovedPaths
 from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.editable_text import EditableText
-from memvault.curation.outside_renames import OutsideRenames
 from memvault.curation.tasks.dream_tasks import _NO_PLACE, MAX_LINE_CHARS
 from memvault.curation.tasks.note_wording import Title, note_wording
-from memvault.model.change import SYSTEM, Change, ChangeKind, FileChange
+from memvault.model.change import SYSTEM
 from memvault.model.errors import InvalidParams, NoteConflict
+from memvault.model.memory import id_of_path
 from memvault.search.question_names import unseen_names
 from memvault.stores.vectors.languages import without_ending
 from memvault.text.repeats import without_repeats
 from memvault.text.secrets import find_secrets
 from memvault.vault.file_names import safe_name
 from memvault.vault.files import Vault
-from memvault.vault.journal import Journal
+from memvault.vault.journal import Journal, JournalEntry
 from memvault.vault.parse import parse_note
 from memvault.vault.plugin_data import hidden_parts
 from memvault.vault.readable import readable
@@ -185,18 +184,15 @@ def test_the_statements_of_a_long_session_are_compared_by_their_words() -> None:
 
 def test_the_earlier_paths_of_notes_are_read_only_from_what_is_new(tmp_path: Path) -> None:
     at = datetime(2026, 1, 1, tzinfo=UTC)
+    journal = Journal(Vault(tmp_path))
+    moved = MovedPaths(journal)
 
-    def change(path: str) -> Change:
-        files = (FileChange(path=path, after="0"),)
-        return Change(reversal_hash=path, kind=ChangeKind.EDITED, at=at, actor=SYSTEM, files=files)
+    def rename(number: int) -> str:
+        path = f"{number}.md"
+        data = {"new_paths": {path: f"old/{path}"}, "ids": {path: id_of_path(path)}}
+        entry = JournalEntry(ts=at, kind=RENAMED, actor=SYSTEM, data=data)
+        journal.append(entry, flush=False)
+        return moved.inherited_id(f"old/{path}")
 
-    class Growing(History):
-        def __init__(self) -> None:
-            self.known = tuple(change(f"{n}.md") for n in range(20_000))
-
-        def all(self) -> tuple[Change, ...]:
-            self.known = (change("Kite.md"), *self.known)
-            return self.known
-
-    moved = MovedPaths(Growing(), OutsideRenames(Journal(Vault(tmp_path))))
-    assert seconds_of(lambda: [moved.inherited_id("Kite.md") for _ in range(1_000)]) < SECONDS
+    assert seconds_of(lambda: [rename(number) for number in range(1_000)]) < SECONDS
+    assert moved.inherited_id("old/7.md") == id_of_path("7.md")

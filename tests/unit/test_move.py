@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 
-from memvault.curation.moved_paths import MovedPaths
-from memvault.curation.outside_renames import OutsideRenames
+from memvault.curation.moved_paths import RENAMED, MovedPaths
+from memvault.model.change import SYSTEM, ChangeKind
 from memvault.model.errors import InvalidParams, MemvaultError, NoteConflict, OutsideVault
 from memvault.model.memory import id_of_path
-from memvault.vault.journal import Journal
+from memvault.vault.journal import Journal, JournalEntry
 from memvault.vault.links import LinkIndex
 from memvault.vault.parse import parse_note
 from tests.desk import WHY, Desk
@@ -277,10 +279,11 @@ def test_the_next_note_at_a_path_that_another_left_has_an_id_of_its_own(desk: De
 
 def test_a_rename_that_two_computers_noticed_counts_once(desk: Desk):
     moved, first = desk.curator.moved, id_of_path("Untitled.md")
-    outside = OutsideRenames(Journal(desk.curator.vault))
+    other = Journal(desk.curator.vault, writer="other")
 
     def renamed(path: str, target: str, note_id: str) -> None:
-        outside.record({path: target}, {path: note_id}, desk.curator.now())
+        data = {"new_paths": {path: target}, "ids": {path: note_id}}
+        other.append(JournalEntry(ts=desk.curator.now(), kind=RENAMED, actor=SYSTEM, data=data))
 
     renamed("Untitled.md", "Ada.md", first)
     second = moved.id_at("Untitled.md")
@@ -300,10 +303,9 @@ def test_earlier_paths_that_are_read_after_each_change_are_those_read_at_once(de
     desk.write("Ada.md", "She plans the harbour.")
     desk.write("Eve.md", "She sails.")
     moved, history = desk.curator.moved, desk.curator.history
-    outside = OutsideRenames(Journal(desk.curator.vault))
 
     def is_the_same() -> bool:
-        return moved.inherited_ids() == MovedPaths(history, outside).inherited_ids()
+        return moved.inherited_ids() == MovedPaths(desk.journal).inherited_ids()
 
     for path, target in ("Ada.md", "crew/"), ("Eve.md", "Ada.md"), ("crew/Ada.md", "Eve.md"):
         desk.move(path, target)
@@ -312,3 +314,18 @@ def test_earlier_paths_that_are_read_after_each_change_are_those_read_at_once(de
         desk.undo([change.reversal_hash])
         assert is_the_same()
     assert moved.inherited_ids() == {}
+
+
+def test_a_renamed_note_keeps_the_time_of_its_first_save_and_the_next_at_its_path_has_another(
+    desk: Desk,
+):
+    desk.write("Ada.md", "She plans the harbour.")
+    os.utime(desk.root / "Ada.md", ns=(1_700_000_000_000_000_000,) * 2)
+    moved = desk.curator.moved
+    desk.do(
+        ChangeKind.EDITED, desk.target("Ada.md"), lambda staging: staging.write("Ada.md", b"Done.")
+    )
+    desk.rename_outside("Ada.md", "people/Ada.md")
+    desk.move("people/Ada.md", "crew/")
+    assert moved.saved_first("crew/Ada.md", "") == 1_700_000_000_000_000_000
+    assert moved.saved_first("Ada.md", "") is None is moved.saved_first("people/Ada.md", "")

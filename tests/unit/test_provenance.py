@@ -17,6 +17,7 @@ from memvault.curation.changes.curator import Curator
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging
 from memvault.curation.guarded_vault import GuardedVault
+from memvault.curation.moved_paths import MovedPaths
 from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.remember import remember
 from memvault.curation.origins.provenance import Provenances
@@ -788,7 +789,7 @@ def test_a_note_without_a_date_keeps_its_day_when_a_client_edits_it(
     (desk.vault.root / "otter.md").write_text("Otter runs the wiki.\n", encoding="utf-8")
     desk.edit_as_client("otter.md", "Otter runs nothing.\n")
     assert day("otter.md") == before
-    again = Provenances(desk.journal, desk.vault)
+    again = MovedPaths(desk.journal)
     assert again.saved_first("otter.md", "") == 1_777_000_000 * 10**9
 
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from memvault.curation.changes.staging import Staging
+from memvault.curation.moved_paths import MovedPaths
 from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.remember import remember
 from memvault.model.change import ChangeKind
@@ -78,6 +79,20 @@ def test_an_older_entry_that_comes_late_counts_as_if_it_had_come_in_time(
     desktop.append("a.md", "The card is red.")
     sync(desktop, laptop)
     assert [span.first for span in laptop.origins()["a.md"].spans] == [10]
+
+
+def test_an_older_entry_that_comes_late_counts_in_time_where_another_reader_took_the_newer_one(
+    desktop: Computer, laptop: Computer
+) -> None:
+    """The entries that wait for a reader may have been read for others, at several times."""
+    desktop.vault.create_at("a.md", FIRST.encode())
+    sync(desktop, laptop)
+    assert laptop.curator.moved.inherited_ids() == {}
+    desktop.move("a.md", "b.md")
+    laptop.move("a.md", "c.md")
+    assert len(laptop.curator.history.changes()) == 1
+    sync(desktop, laptop)
+    assert laptop.curator.moved.inherited_ids() == MovedPaths(laptop.journal).inherited_ids()
 
 
 def test_a_journal_that_is_there_by_half_for_a_moment_makes_no_clients_word_the_persons(

@@ -70,6 +70,12 @@ class Computer:
         assert done.change is not None
         return done.change
 
+    def move(self, path: str, target: str) -> None:
+        """A client moves a note."""
+        self.curator.perform(
+            lambda staging: staging.move(path, target), ChangeKind.MOVED, ("it",), (), BY_CLIENT
+        )
+
     def verify(self, path: str) -> None:
         """The person marks a note as right."""
 

@@ -9,7 +9,7 @@ and the releases in the journal.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from hashlib import blake2b
@@ -26,7 +26,7 @@ from memvault.model.errors import NoteNotFound, NoteQuarantined, OutsideVault, S
 from memvault.model.note import LineRange
 from memvault.model.provenance import Origin, OriginKind, OriginSpan, Provenance, own_lines
 from memvault.vault.documents import PDF
-from memvault.vault.files import Examined, Vault
+from memvault.vault.files import Examined, Rename, Vault
 from memvault.vault.frontmatter.fences import claimed_id, split_frontmatter
 from memvault.vault.lines import bare_lines, ended_lines
 from memvault.vault.walk import NoteStat
@@ -92,12 +92,11 @@ class GuardedVault(Vault):
         # What a client moved is still the person's text: it hides nothing and is not checked.
         note_id = claimed_id(data)
         provenance, written_by = self._provenances.both(path, note_id, data)
-        saved, stat = self._provenances.saved_first(path, note_id), self.stat(path)
+        saved, stat = self._moved.saved_first(path, note_id), self.stat(path)
         if saved is not None and stat is not None and saved < stat.mtime_ns:
             provenance = provenance.model_copy(update={"mtime_ns": saved})
-        if inherited:
-            stamp = f"{provenance.stamp}@{inherited}"
-            provenance = provenance.model_copy(update={"stamp": stamp})
+        if mark := _mark(inherited, self._quarantine.releases().get(path, 0)):
+            provenance = provenance.model_copy(update={"stamp": provenance.stamp + mark})
         if written_by.is_person and path.lower().endswith(PDF):
             # The person keeps the PDF but hardly wrote it, so it is checked; otherwise trusted.
             lines = OriginSpan(1, data.count(b"\n") + 1, _PDF_FILE)
@@ -107,7 +106,7 @@ class GuardedVault(Vault):
         self._hidden.pop(path, None)
         shown = data
         for each in suspicious:
-            if self._is_released(path, each.text):
+            if self._is_released(path, note_id, each.text):
                 continue
             self._quarantine.hold(_quarantined(path, data, written_by, each))
             if each.whole:
@@ -131,7 +130,7 @@ class GuardedVault(Vault):
             return []
         text = _foreign(data, written_by)  # by which the person has released notes
         parts: list[_Suspicious] = []
-        if whole and not self._is_released(path, text):
+        if whole and not self._is_released(path, claimed_id(data), text):
             parts = self._suspicious_sections(path, data, written_by)
         if parts:
             return parts
@@ -175,8 +174,8 @@ class GuardedVault(Vault):
     def own_id(self, path: str) -> str:
         return self._moved.ids_at(path).own
 
-    def record_renames(self, new_paths: Mapping[str, str], ids: Mapping[str, str]) -> None:
-        self._moved.record_renames(new_paths, ids)
+    def record_renames(self, renames: Collection[Rename]) -> None:
+        self._moved.record_renames(renames)
 
     def check_edits(self, plan: Plan, why: Attribution) -> None:
         """Refuse a client's change that would hide the person's words in quarantine.
@@ -210,15 +209,19 @@ class GuardedVault(Vault):
                 )
 
     def stamps(self, notes: Iterable[tuple[str, str]]) -> list[str]:
-        inherited_ids = self._moved.inherited_ids()
+        inherited_ids, releases = self._moved.inherited_ids(), self._quarantine.releases()
         paths, stated, marks = [], [], []
         for path, note_id in notes:
             inherited = inherited_ids.get(path, "")
             paths.append(path)
             stated.append("" if note_id == inherited else note_id)
-            marks.append(f"@{inherited}" if inherited else "")
+            marks.append(_mark(inherited, releases.get(path, 0)))
         stamps = self._provenances.stamps(zip(paths, stated, strict=True))
         return [stamp + mark for stamp, mark in zip(stamps, marks, strict=True)]
+
+    def unhidden(self) -> set[str]:
+        held = list(self._hidden.items())
+        return {path for path, (*_, key) in held if self._quarantine.is_released(key)}
 
     def held_texts(self) -> list[QuarantinedText]:
         """The held texts of notes that exist."""
@@ -230,9 +233,11 @@ class GuardedVault(Vault):
             self.examined(path)
         return next((text for text in self._quarantine.held_texts() if text.path == path), None)
 
-    def _is_released(self, path: str, text: str) -> bool:
+    def _is_released(self, path: str, note_id: str, text: str) -> bool:
         """Whether the person released this text, here or where the note was before."""
-        paths = (path, *self._moved.former(path))
+        released = self._quarantine.released_texts() if note_id else ()
+        same_note = (each.path for each in released if each.note_id == note_id)
+        paths = (path, *self._moved.former(path), *same_note)
         return any(self._quarantine.is_released(_key(former_path, text)) for former_path in paths)
 
     def _is_adversarial(self, path: str, text: str, provenance: Provenance) -> bool:
@@ -251,6 +256,11 @@ class GuardedVault(Vault):
             assessment = self._immunity.check(text, title, {"folder": folder})
             self._assessments[key] = assessment
         return assessment
+
+
+def _mark(inherited_id: str, releases: int) -> str:
+    """The part of a note's stamp that does not follow from its authors."""
+    return (f"@{inherited_id}" if inherited_id else "") + (f"!{releases}" if releases else "")
 
 
 def _title_and_folder(path: str, provenance: Provenance) -> tuple[str, str]:

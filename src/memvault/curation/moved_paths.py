@@ -1,37 +1,27 @@
-"""The earlier paths of moved notes, as the journal has them, and the ids that follow from them.
+"""The earlier paths and times of notes, as the journal has them, and the ids that follow.
 
 A note whose frontmatter states no id has an id derived from its path. If it is moved, by memvault
 or in another program, it keeps the id of its first path, so that what is known of it stays known.
 The next note at the path that it left gets another id.
+
+A rename in another program is no change by memvault, so there is nothing to undo.
 """
 
 from __future__ import annotations
 
-import heapq
-from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime
-from types import MappingProxyType
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from memvault.curation.changes.history import History
+from memvault.curation.changes.journal_decoder import JournalPhase, TrashEntry, decoded
 from memvault.curation.changes.staging import is_in_trash
-from memvault.curation.outside_renames import OutsideRenames, Renames
-from memvault.model.change import Change
+from memvault.model.change import SYSTEM, Change
 from memvault.model.memory import id_of_path
+from memvault.vault.files import Rename
+from memvault.vault.journal import Journal, JournalEntry
+from memvault.vault.journal_reader import JournalReader
 
-
-class _Moves(NamedTuple):
-    """Notes that were moved together.
-
-    Attributes:
-        new_paths: by the path that each note had.
-        ids: by that path, which note was meant, if the move was noticed from outside: several
-            computers may notice it, and of these moves only the first counts.
-    """
-
-    at: datetime
-    new_paths: Mapping[str, str]
-    ids: Mapping[str, str] = MappingProxyType({})
+RENAMED = "renamed_outside"  # kind of journal entry
+NEW_PATHS, IDS, VERSIONS = "new_paths", "ids", "versions"  # keys of its data; each by former path
 
 
 class _Origin(NamedTuple):
@@ -57,129 +47,173 @@ class PathIds(NamedTuple):
     own: str
 
 
-class _Paths:
-    """The earlier paths and the origins of notes, after these moves, the oldest first."""
-
-    def __init__(self, all_moves: Iterable[_Moves]) -> None:
-        self.former: dict[str, tuple[str, ...]] = {}
-        self.inherited_ids: dict[str, str] = {}
-        self._origins: dict[str, _Origin] = {}
-        self._departed: dict[str, int] = {}  # how many notes that were first at a path left it
-        for moves in all_moves:
-            self._apply(moves)
-        for path in self._origins.keys() | self._departed.keys():
-            if (note_id := self.origin(path).id) != id_of_path(path):
-                self.inherited_ids[path] = note_id
-
-    def origin(self, path: str) -> _Origin:
-        return self._origins.get(path) or self._newcomer(path)
-
-    def own_id(self, path: str) -> str:
-        """See `PathIds.own`."""
-        origin = self.origin(path)
-        return (origin if origin.path == path else self._newcomer(path)).id
-
-    def _newcomer(self, path: str) -> _Origin:
-        return _Origin(path, self._departed.get(path, 0))
-
-    def _apply(self, moves: _Moves) -> None:
-        new_paths = {
-            path: target
-            for path, target in moves.new_paths.items()
-            if path not in moves.ids or moves.ids[path] == self.origin(path).id
-        }
-        leaving = {path: (self.origin(path), self.former.pop(path, ())) for path in new_paths}
-        for path in leaving:
-            self._origins.pop(path, None)
-        for path, target in new_paths.items():
-            origin, earlier = leaving[path]
-            if is_in_trash(origin.path):
-                continue  # its path before is not recorded
-            if origin.path == path:
-                self._departed[path] = max(self._departed.get(path, 0), origin.number + 1)
-            self._origins[target] = origin
-            self.former.pop(target, None)
-            if target != origin.path:
-                self.former[target] = tuple(dict.fromkeys((*earlier, path)))
-
-
-class _Known(NamedTuple):
-    """What follows from these changes and renames; one object, as several threads replace it."""
-
-    changes: tuple[Change, ...]
-    renames: tuple[Renames, ...]
-    by_memvault: tuple[_Moves, ...]
-    paths: _Paths
-
-
-class MovedPaths:
+class MovedPaths(JournalReader):
     """The earlier paths of each moved note, as of the latest move. Thread-safe."""
 
-    def __init__(self, history: History, outside: OutsideRenames) -> None:
-        self._history = history
-        self._outside = outside
-        self._known = _Known((), (), (), _Paths(()))
+    def __init__(self, journal: Journal) -> None:
+        kinds = {JournalPhase.BEGUN, JournalPhase.DONE, RENAMED}
+        super().__init__(journal, kinds | {TrashEntry.FORGOTTEN, TrashEntry.RESTORED})
+
+    def _restart(self) -> bool:
+        self._begun: dict[str, list[Rename]] = {}  # by the reversal hash of the change
+        self._former: dict[str, tuple[str, ...]] = {}
+        self._arrived: dict[str, str] = {}  # path → hash of the bytes with which a note came there
+        # Path or id of a note → when it was saved before memvault first changed it, in ns.
+        self._saved: dict[str, int] = {}
+        self._origins: dict[str, _Origin] = {}
+        self._departed: dict[str, int] = {}  # how many notes that were first at a path left it
+        self._inherited: Mapping[str, str] = {}
+        return True
 
     def former(self, path: str) -> tuple[str, ...]:
         """The paths that the note at this path had before, the first one first."""
-        return self._current().former.get(path, ())
+        with self._current():
+            return self._former.get(path, ())
+
+    def places_of(self, path: str) -> list[str]:
+        """The paths of the notes that were once at this path."""
+        with self._current():
+            return [place for place, former in self._former.items() if path in former]
+
+    def saved_first(self, path: str, note_id: str) -> int | None:
+        """When the note was saved before memvault first changed it, in ns; None if it did not.
+
+        Args:
+            note_id: the id in its frontmatter; "" if it has none.
+        """
+        with self._current():
+            return min(
+                (self._saved[key] for key in (path, note_id) if key in self._saved), default=None
+            )
 
     def inherited_id(self, path: str) -> str:
         """See `PathIds.inherited`."""
         return self.inherited_ids().get(path, "")
 
     def inherited_ids(self) -> Mapping[str, str]:
-        """The `inherited_id` of each path that has one."""
-        return self._current().inherited_ids
+        """The `inherited_id` of each path that has one, which later moves leave as it is."""
+        with self._current():
+            return self._inherited
 
     def id_at(self, path: str) -> str:
         """The id of a note at this path whose frontmatter states none."""
-        return self._current().origin(path).id
+        with self._current():
+            return self._origin(path).id
 
     def ids_at(self, path: str) -> PathIds:
-        paths = self._current()
-        return PathIds(paths.inherited_ids.get(path, ""), paths.own_id(path))
+        with self._current():
+            origin = self._origin(path)
+            own = origin if origin.path == path else self._newcomer(path)
+            return PathIds(self._inherited.get(path, ""), own.id)
 
-    def record_renames(self, new_paths: Mapping[str, str], ids: Mapping[str, str]) -> None:
+    def record_renames(self, renames: Iterable[Rename]) -> None:
         """Record renames that were made outside memvault, of notes that had the ids of their paths.
 
-        Args:
-            new_paths, ids: by the path that each note had.
+        The journal may have one already: a sync tool may bring it before the files.
 
         Raises:
             StorageError, DiskFull: the journal cannot be written.
         """
-        paths, changes = self._current(), self._history.all()
-        ids = {path: ids[path] for path in new_paths if ids[path] == paths.origin(path).id}
-        if not ids:
-            return
-        after = changes[0].order if changes else datetime.min.replace(tzinfo=UTC)
-        self._outside.record({path: new_paths[path] for path in ids}, ids, after)
+        with self._current():
+            new = [
+                each
+                for each in renames
+                if each.note_id == self._origin(each.path).id
+                and each.version != self._arrived.get(each.new_path)
+            ]
+            if not new:
+                return
+            data = {
+                NEW_PATHS: {each.path: each.new_path for each in new},
+                IDS: {each.path: each.note_id for each in new},
+                VERSIONS: {each.path: each.version for each in new},
+            }
+            entry = JournalEntry(ts=self._moment(), kind=RENAMED, actor=SYSTEM, data=data)
+            self._journal.append(entry)
+            self._refresh()
 
-    def _current(self) -> _Paths:
-        changes, renames, known = self._history.all(), self._outside.all(), self._known
-        if changes is known.changes and renames is known.renames:
-            return known.paths
-        count = len(changes) - len(known.changes)
-        if count >= 0 and changes[count:] == known.changes:  # the others are older
-            by_memvault = known.by_memvault + _moves(changes[:count])
-        else:
-            by_memvault = _moves(changes)
-        paths = known.paths
-        if by_memvault != known.by_memvault or renames is not known.renames:
-            outside = (_Moves(each.at, each.new_paths, each.ids) for each in renames)
-            paths = _Paths(heapq.merge(by_memvault, outside, key=lambda moves: moves.at))
-        self._known = _Known(changes, renames, by_memvault, paths)
-        return paths
+    def _take(self, entries: Sequence[JournalEntry]) -> None:
+        inherited = dict(self._inherited)
+        for entry in entries:
+            moves = {each.path: each for each in self._moves(entry) if self._is_meant(each)}
+            self._apply(moves)
+            for path in {path for each in moves.values() for path in (each.path, each.new_path)}:
+                inherited[path] = self._origin(path).id
+                if inherited[path] == id_of_path(path):
+                    del inherited[path]
+        self._inherited = inherited
+
+    def _moves(self, entry: JournalEntry) -> list[Rename]:
+        """The notes that an entry says were moved together."""
+        if entry.kind == RENAMED:
+            return list(_renames(entry))
+        if entry.kind == JournalPhase.DONE:
+            return self._begun.pop(str(entry.data.get("reversal_hash")), [])
+        if entry.kind != JournalPhase.BEGUN:
+            return _moved_by(decoded(entry))
+        if entry.change is not None:
+            self._begin(entry.change)
+        return []
+
+    def _begin(self, change: Change) -> None:
+        """Keep what the change moves until it is done, and when each note was first saved."""
+        if moves := _moved_by(change):
+            self._begun[change.reversal_hash] = moves
+        for file in change.files:
+            if file.mtime_ns is not None:
+                for key in filter(None, (file.path, file.note_id)):
+                    self._saved.setdefault(key, file.mtime_ns)
+            if file.final_hash is None:
+                self._saved.pop(file.path, None)
+
+    def _is_meant(self, move: Rename) -> bool:
+        """Whether the note at this path was moved: several computers may notice one rename, and
+        only the first counts."""
+        return not move.note_id or move.note_id == self._origin(move.path).id
+
+    def _origin(self, path: str) -> _Origin:
+        return self._origins.get(path) or self._newcomer(path)
+
+    def _newcomer(self, path: str) -> _Origin:
+        return _Origin(path, self._departed.get(path, 0))
+
+    def _apply(self, moves: Mapping[str, Rename]) -> None:
+        leaving = {path: (self._origin(path), self._former.pop(path, ())) for path in moves}
+        saved = {moves[path].new_path: self._saved.pop(path, None) for path in moves}
+        for path in leaving:
+            self._origins.pop(path, None)
+            self._arrived.pop(path, None)
+        self._saved |= {path: time for path, time in saved.items() if time is not None}
+        for path, move in moves.items():
+            origin, earlier = leaving[path]
+            if is_in_trash(origin.path):
+                continue  # its path before is not recorded
+            target = move.new_path
+            if origin.path == path:
+                self._departed[path] = max(self._departed.get(path, 0), origin.number + 1)
+            self._origins[target] = origin
+            self._arrived[target] = move.version
+            self._former.pop(target, None)
+            if target != origin.path:
+                self._former[target] = tuple(dict.fromkeys((*earlier, path)))
 
 
-def _moves(changes: Iterable[Change]) -> tuple[_Moves, ...]:
-    """The moves by these changes, which come newest first; the oldest move first."""
-    moves = (
-        _Moves(
-            change.order,
-            {file.path: file.moved_to for file in change.files if file.moved_to},
-        )
-        for change in changes
-    )
-    return tuple(each for each in moves if each.new_paths)[::-1]
+def _moved_by(change: Change | None) -> list[Rename]:
+    return [
+        Rename(file.path, file.moved_to, "", file.final_hash or "")
+        for file in (change.files if change is not None else ())
+        if file.moved_to
+    ]
+
+
+def _renames(entry: JournalEntry) -> Iterator[Rename]:
+    """The renames of an entry; none if it is damaged."""
+    new_paths, ids, versions = (_texts(entry.data.get(key)) for key in (NEW_PATHS, IDS, VERSIONS))
+    for path, new_path in new_paths.items():
+        if path in ids:
+            yield Rename(path, new_path, ids[path], versions.get(path, ""))
+
+
+def _texts(value: object) -> dict[str, str]:
+    pairs = value.items() if isinstance(value, dict) else ()
+    return {key: text for key, text in pairs if isinstance(text, str)}

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -68,11 +69,17 @@ class Quarantine(JournalReader):
         self._gone: set[str] = set()
         self._keys_at: dict[str, set[str]] = {}  # by the path of the note
         self._released: dict[str, None] = {}  # in the order of their release
+        self._releases: Mapping[str, int] = {}
         return True
 
     def is_released(self, key: str) -> bool:
         with self._current():
             return key in self._released
+
+    def releases(self) -> Mapping[str, int]:
+        """By the path of a note, how often a text of it was released or held again."""
+        with self._current():
+            return self._releases
 
     def released_texts(self) -> list[QuarantinedText]:
         with self._current():
@@ -171,6 +178,8 @@ class Quarantine(JournalReader):
             return text
 
     def _take(self, entries: Sequence[JournalEntry]) -> None:
+        released = Counter(entry.path or "" for entry in entries if entry.kind == RELEASED)
+        self._releases = Counter(self._releases) + released
         for entry in entries:
             key = str(entry.data.get("key", ""))
             if entry.kind == HELD:

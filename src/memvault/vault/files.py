@@ -7,9 +7,10 @@ import errno
 import os
 import stat as stat_module
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
 from memvault.model.errors import (
     NoteConflict,
@@ -58,6 +59,20 @@ class Examined:
     provenance: Provenance
     inherited_id: str = ""
     own_id: str = ""
+
+
+class Rename(NamedTuple):
+    """A note that was renamed.
+
+    Attributes:
+        note_id: the id that it had; "" if it is not known.
+        version: the hash of the bytes with which it came to its new path; "" if it is not known.
+    """
+
+    path: str
+    new_path: str
+    note_id: str
+    version: str
 
 
 class Vault(VaultPaths):
@@ -167,17 +182,17 @@ class Vault(VaultPaths):
         provenance or its first path may have; here they have none."""
         return [""] * len(list(notes))
 
+    def unhidden(self) -> set[str]:
+        """The paths of notes that were withheld as a whole and may be shown now; here none."""
+        return set()
+
     def own_id(self, path: str) -> str:
         """The `Examined.own_id` of the note at this path."""
         return id_of_path(path)
 
-    def record_renames(self, new_paths: Mapping[str, str], ids: Mapping[str, str]) -> None:
+    def record_renames(self, renames: Collection[Rename]) -> None:
         """Record renames that were made in another program, so that these notes keep their ids;
-        here they do not.
-
-        Args:
-            new_paths, ids: by the path that each note had; one whose frontmatter states its id is
-                left out.
+        here they do not. Those of notes whose frontmatter states the id are left out.
 
         Raises:
             StorageError, DiskFull: nothing was recorded.
@@ -279,6 +294,11 @@ class Vault(VaultPaths):
         """Complete a move to another spelling of a name that a crash interrupted."""
         with storage_errors(path), self._writer.held():
             finish_respelling(self.root / path)
+
+    def restore_time(self, path: str, mtime_ns: int) -> None:
+        """Let a file count as saved at this time, in ns, if the system allows it."""
+        with contextlib.suppress(OSError):
+            os.utime(self.file_path(path), ns=(mtime_ns, mtime_ns))
 
     def delete(self, path: str, before: bytes | None = None) -> bool:
         """Delete a file, if it exists; returns False, without any effect, if it is not ``before``.

@@ -102,14 +102,16 @@ class Follower:
 
     Attributes:
         kinds: the kinds of entries that it reads; None for all.
+        waiting: the entries of each reading of the journal.
     """
 
     kinds: Collection[str] | None
-    waiting: list[JournalEntry] = field(default_factory=list)
+    waiting: list[list[JournalEntry]] = field(default_factory=list)
 
     def add(self, entries: Collection[JournalEntry]) -> None:
         kinds = self.kinds
-        self.waiting += [entry for entry in entries if kinds is None or entry.kind in kinds]
+        if wanted := [entry for entry in entries if kinds is None or entry.kind in kinds]:
+            self.waiting.append(wanted)
 
 
 class Journal:
@@ -225,9 +227,11 @@ class Journal:
                 self._followers.append(follower)
         return follower
 
-    def new_entries(self, follower: Follower) -> list[JournalEntry]:
-        """The entries since this follower's last call, as `entries_after` orders them; some may be
-        repeated.
+    def new_entries(self, follower: Follower) -> list[list[JournalEntry]]:
+        """The entries since this follower's last call; some may be repeated.
+
+        One list for each time that the journal was read, perhaps for other followers; each is
+        ordered as by `entries_after`, but older entries may have come late.
 
         Each line is read and parsed once for all followers.
 
@@ -252,7 +256,7 @@ class Journal:
         """
         everything = Follower(follower.kinds)
         everything.add(self.entries_after({})[0])
-        return everything.waiting
+        return [entry for entries in everything.waiting for entry in entries]
 
     def entries_after(self, marks: Mapping[str, int]) -> tuple[list[JournalEntry], dict[str, int]]:
         """The entries after these marks, and the new marks.

@@ -40,11 +40,10 @@ class JournalReader(ABC):
             yield
 
     def _refresh(self) -> None:
-        entries = self._journal.new_entries(self._follower)
-        if self._taken is not None:
-            entries = self._in_order(entries, self._taken)
-        if entries:
-            self._take(entries)
+        for entries in self._journal.new_entries(self._follower):
+            new = entries if self._taken is None else self._in_order(entries, self._taken)
+            if new:
+                self._take(new)
 
     def _in_order(self, entries: list[JournalEntry], taken: set[str]) -> list[JournalEntry]:
         """Those of the entries that were not taken yet; all entries if one of these is late.

@@ -20,6 +20,7 @@ from memvault.curation.changes.change_folders import new_folders, remove_empty_f
 from memvault.curation.changes.change_lock import ChangeLock
 from memvault.curation.changes.change_recorder import ChangeRecorder
 from memvault.curation.changes.crash_recovery import recover
+from memvault.curation.changes.current_places import CurrentPlaces
 from memvault.curation.changes.forgetting import check_permanent, check_restoring
 from memvault.curation.changes.history import History, merged_concepts
 from memvault.curation.changes.journal_decoder import JournalPhase
@@ -29,7 +30,6 @@ from memvault.curation.changes.tombstones import Tombstones, tombstones_of
 from memvault.curation.changes.trash import Trash
 from memvault.curation.changes.undo import UndoResult, UndoStaging, to_undo, undone_before
 from memvault.curation.moved_paths import MovedPaths
-from memvault.curation.outside_renames import OutsideRenames
 from memvault.curation.proposals import NeededApproval
 from memvault.model.change import Change, ChangeKind
 from memvault.model.errors import InvalidParams, MemvaultError, NoteConflict, StorageError
@@ -101,12 +101,12 @@ class Curator:
         self._deleted = deleted
         self._refuse = refuse
         self.needed_approval = approval
-        self._path_of_note = path_of_note
         self._misled = misled
         self._on_change = on_change
         self._lock = ChangeLock(vault)
         self.history = History(vault, journal, self._versions)
-        self.moved = MovedPaths(self.history, OutsideRenames(journal))
+        self.moved = MovedPaths(journal)
+        self._places = CurrentPlaces(self.history, self.moved, path_of_note)
         self._trash = Trash(
             vault, journal, self.tombstones, self.history, self._versions, clock=clock
         )
@@ -256,7 +256,7 @@ class Curator:
 
         def planned() -> UndoResult:
             return UndoStaging(
-                newest_first, self.stage(), self.history, self.tombstones, self._path_of_note,
+                newest_first, self.stage(), self.history, self.tombstones, self._places,
                 misled=self._misled, for_client=why.by_client,
             ).staged()  # fmt: skip
 

@@ -156,6 +156,8 @@ def _revert_one(vault: Vault, file: FileChange, version: Version) -> None:
             _write(vault, file.path, file.after, before)
         elif not vault.create_at(file.path, before):
             raise changed_meanwhile(file.path)
+    if file.mtime_ns is not None:
+        vault.restore_time(file.path, file.mtime_ns)
 
 
 def _kept_version(file: FileChange, version: Version) -> bytes:

@@ -71,6 +71,10 @@ class Staging:
     def exists(self, path: str) -> bool:
         return self._staged_bytes(path) is not None
 
+    def place_of(self, path: str) -> str:
+        """The staged path of the file that the vault has at this path."""
+        return next((place for place, origin in self._origin.items() if origin == path), path)
+
     def write(self, path: str, data: bytes) -> None:
         """Replace the bytes of a note.
 

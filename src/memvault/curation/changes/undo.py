@@ -8,6 +8,7 @@ from itertools import takewhile
 
 from memvault.curation.changes.active_changes import ActiveChanges
 from memvault.curation.changes.change_text import change_summary
+from memvault.curation.changes.current_places import CurrentPlaces
 from memvault.curation.changes.history import History
 from memvault.curation.changes.plan import Edit, Forgetting, LineChange, Plan, lines_changed
 from memvault.curation.changes.staging import Staging, is_in_trash
@@ -61,7 +62,7 @@ class UndoStaging:
 
     Args:
         newest_first: the changes to undo.
-        path_of_note: gives the path at which the note with an id was last seen, or None.
+        places: of notes that other programs renamed.
         misled: a note in which the staged moves would make a link lead elsewhere; None if none.
         for_client: a client asks, who may neither see nor change what is no note of the vault.
     """
@@ -72,7 +73,7 @@ class UndoStaging:
         staging: Staging,
         history: History,
         tombstones: Tombstones,
-        path_of_note: Callable[[str], str | None],
+        places: CurrentPlaces,
         *,
         misled: Callable[[Staging], str | None],
         for_client: bool,
@@ -81,7 +82,7 @@ class UndoStaging:
         self._staging = staging
         self._history = history
         self._tombstones = tombstones
-        self._path_of_note = path_of_note
+        self._places = places
         self._misled = misled
         self._for_client = for_client
         changes = history.changes(limit=None) if newest_first else []
@@ -114,15 +115,21 @@ class UndoStaging:
         newer = None if change.files else self._active.newer(change)
         if newer is not None:
             return [UndoConflict(change.reversal_hash, ", ".join(change.names), _undo_first(newer))]
-        staging_before, conflicts = self._staging, []
+        staging_before, conflicts, is_renamed = self._staging, [], False
         self._staging = staging_before.copy()
         for file in reversed(change.files):
             if file.path == MANIFEST and not self._is_latest(file):
                 continue  # rewritten since, so no person's text would be lost
-            conflict = self._later_change(change, file) or self._undo_file(change, file)
+            renamed = self._places.renamed(change, file, self._staging)
+            is_renamed |= renamed is not file
+            conflict = (
+                self._later_change(change, file)
+                or self._later_change(change, renamed)
+                or self._undo_file(change, renamed)
+            )
             if conflict is not None:
                 conflicts.append(conflict)
-        conflicts = conflicts or self._misled_links(change)
+        conflicts = conflicts or self._misled_links(change, is_renamed=is_renamed)
         if conflicts:
             self._staging = staging_before
             return conflicts
@@ -143,13 +150,15 @@ class UndoStaging:
             forgetting for forgetting in self._staging.forgets if forgetting.repeats != first
         ]
 
-    def _misled_links(self, change: Change) -> list[UndoConflict]:
+    def _misled_links(self, change: Change, *, is_renamed: bool) -> list[UndoConflict]:
         """The conflict of moving notes back under links that a later move left or rewrote."""
         later = self._active.later_move(change)
-        path = self._misled(self._staging) if later is not None else None
-        if later is None or path is None:
+        path = self._misled(self._staging) if later is not None or is_renamed else None
+        if path is None:
             return []
-        reason = f"a link in it would lead elsewhere; {_undo_first(later)}"
+        reason = "a link in it would lead elsewhere"
+        if later is not None:
+            reason += f"; {_undo_first(later)}"
         return [UndoConflict(change.reversal_hash, path, reason)]
 
     def _is_hidden_from_client(self, path: str) -> bool:
@@ -198,30 +207,14 @@ class UndoStaging:
     def _undo_missing(self, change: Change, file: FileChange) -> UndoConflict | None:
         """Handle a file that is no longer at the path where the change left it."""
         if file.before is None:
-            return self._trash_moved_creation(change, file)
+            is_known = self._places.is_known(change, file)
+            reason = "it was moved or deleted just now; try again in a moment"
+            return UndoConflict(change.reversal_hash, file.path, reason) if is_known else None
         if file.after is not None:
             return self._conflict(
                 change, file, "it was moved or deleted since; edit it where it is now"
             )
         return self._recreate(change, file)
-
-    def _trash_moved_creation(self, change: Change, file: FileChange) -> UndoConflict | None:
-        """Move a created note to the trash from the path to which a person moved it.
-
-        A conflict if they also changed it; None if it is deleted.
-        """
-        path = self._path_of_note(_id_of(change, file))
-        if path is None:
-            return None
-        current = None if path == file.path else self._current_bytes(path)
-        if current is None:
-            reason = "it was moved or deleted just now; try again in a moment"
-        elif content_hash(current) != file.after:
-            reason = f"it was moved to {path} and changed since, and stays as it is"
-        else:
-            self._staging.trash(path)
-            return None
-        return UndoConflict(change.reversal_hash, file.path, reason)
 
     def _undo_move(self, change: Change, file: FileChange) -> UndoConflict | None:
         target = self._current_target(change, file)
@@ -310,14 +303,6 @@ class UndoStaging:
             tuple(lines),
             file.before if before is not None else None,
         )
-
-
-def _id_of(change: Change, file: FileChange) -> str:
-    """The id of the note that the change created in this file; "" if it is not known."""
-    created = [created_file for created_file in change.files if created_file.before is None]
-    if len(created) != len(change.node_ids):
-        return ""
-    return change.node_ids[created.index(file)]
 
 
 def _same_note(current: bytes | None, before: bytes) -> bool:

@@ -68,8 +68,6 @@ class Provenances(JournalReader):
 
     def _restart(self) -> bool:
         self._renamed = RenamedNotes(self._vault)
-        # Path or id of a note → when it was saved before memvault first changed it, in ns.
-        self._saved: dict[str, int] = {}
         self._records: dict[str, SentenceOrigins] = defaultdict(SentenceOrigins)
         self._adopters: dict[str, list[SentenceOrigins]] = {}  # by the verifying change
         self._reframed_by: dict[str, list[SentenceOrigins]] = {}  # by the reframing change
@@ -84,12 +82,6 @@ class Provenances(JournalReader):
             data: its bytes.
         """
         return self.both(path, note_id, data)[0]
-
-    def saved_first(self, path: str, note_id: str) -> int | None:
-        """When the note was saved before memvault first changed it, in ns; None if it did not."""
-        with self._current():
-            known = (self._saved.get(key) for key in _keys(path, note_id))
-            return min((saved for saved in known if saved is not None), default=None)
 
     def both(self, path: str, note_id: str, data: bytes) -> tuple[Provenance, Provenance]:
         """The provenance of a note, and that by who first wrote each sentence.
@@ -214,7 +206,6 @@ class Provenances(JournalReader):
         ids = _note_ids(change)
         for file in change.files:
             self._follow_file(file)
-            self._remember_time(file)
             repeats = change.kind in _REPEATING and not is_redone
             if repeats or not (file.added or file.carried or file.reframed or file.relinked):
                 continue
@@ -268,16 +259,6 @@ class Provenances(JournalReader):
         if file.reframed and record.has_own(file.causes) and not origin.is_person:
             record.reframe(file, change.reversal_hash, origin)
             self._reframed_by.setdefault(change.reversal_hash, []).append(record)
-
-    def _remember_time(self, file: FileChange) -> None:
-        """Keep the earliest time at which a note was saved, also under its new path."""
-        if file.mtime_ns is not None:
-            for key in _keys(file.path, file.note_id or ""):
-                self._saved.setdefault(key, file.mtime_ns)
-        if file.moved_to is not None and (saved := self._saved.get(f"path:{file.path}")):
-            self._saved[f"path:{file.moved_to}"] = saved
-        if file.after is None:
-            self._saved.pop(f"path:{file.path}", None)
 
     def _follow_file(self, file: FileChange) -> None:
         """Keep what is known of a moved file under its new path, too.
@@ -390,4 +371,4 @@ def _origin_of_digest(digest: str, known: Iterable[SentenceOrigins]) -> Origin:
 
 
 def _stamp(records: Iterable[SentenceOrigins]) -> str:
-    return ".".join(str(record.entries) for record in records)
+    return ".".join(f"{record.stamp:x}" for record in records)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from zlib import crc32
 
 from memvault.curation.origins.sentence_digests import SentenceUnit
 from memvault.model.change import FileChange
@@ -49,7 +50,8 @@ class Reframing:
 class SentenceOrigins:
     """The origins of one note's sentences, as the journal has them for its path or id.
 
-    ``whole`` is the origin of an entry without digests, which wrote the whole note.
+    ``whole`` is the origin of an entry without digests, which wrote the whole note. ``stamp`` is a
+    checksum of all that was recorded, in this order.
     """
 
     origins: dict[str, Origin] = field(default_factory=dict)
@@ -57,11 +59,14 @@ class SentenceOrigins:
     late: set[str] = field(default_factory=set)  # added to a note that was verified already
     adoptions: dict[str, Adoption] = field(default_factory=dict)  # by the verifying change
     reframings: dict[str, list[Reframing]] = field(default_factory=dict)  # by digest
-    entries: int = 0
+    stamp: int = 0
+
+    def _record(self, *what: object) -> None:
+        self.stamp = crc32(repr(what).encode(), self.stamp)
 
     def adopt(self, key: str) -> None:
         """Count all current sentences as the person's, who verified the note."""
-        self.entries += 1
+        self._record("adopt", key)
         self.adoptions[key] = Adoption(
             set(self.origins), self.whole is not None, self.reframing_changes
         )
@@ -72,12 +77,13 @@ class SentenceOrigins:
 
     def set_valid(self, key: str, *, valid: bool) -> None:
         """Mark a verification as valid, or as undone."""
-        self.entries += 1
+        self._record("adoption", key, valid)
         self.adoptions[key].is_valid = valid
 
     def add(self, digests: Iterable[str] | None, origin: Origin) -> None:
         """Record the origin of sentences that a change added; None for the whole note."""
-        self.entries += 1
+        digests = None if digests is None else tuple(digests)
+        self._record("add", digests, origin)
         if digests is None:
             self.whole = None if origin.is_person else origin
             for adoption in self.adoptions.values():
@@ -90,7 +96,7 @@ class SentenceOrigins:
 
     def inherit(self, former: SentenceOrigins) -> None:
         """Add a copy of what is known of the note that this note was moved or copied from."""
-        self.entries += 1
+        self._record("inherit", former.stamp)
         self.origins |= former.origins
         self.whole = former.whole or self.whole
         self.late |= former.late
@@ -102,7 +108,7 @@ class SentenceOrigins:
 
     def reframe(self, file: FileChange, change: str, origin: Origin) -> None:
         """Record the sentences that a client's change moved or reframed."""
-        self.entries += 1
+        self._record("reframe", change, origin, file.reframed)
         reframing = Reframing(
             change,
             origin,
@@ -121,7 +127,7 @@ class SentenceOrigins:
 
     def set_reframing_valid(self, change: str, *, valid: bool) -> None:
         """Mark the reframings by a change as valid, or as undone."""
-        self.entries += 1
+        self._record("reframing", change, valid)
         for reframings in self.reframings.values():
             for reframing in reframings:
                 if reframing.change == change:
