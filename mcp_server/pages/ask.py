@@ -79,7 +79,7 @@ class AskPage:
             reasons=self._reasons(query, answered.hits),
             earlier=self._earlier(query, {hit.memory.id for hit in answered.hits}),
             seen=versions,
-            pulse=self._site.box.pulse_of(answered.hits),
+            pulse=self._site.box.meter.of_hits(answered.hits),
             **shared_context,
         )
 

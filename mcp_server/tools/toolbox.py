@@ -226,16 +226,10 @@ class Toolbox:
             projects=names,
         )
 
-    def pulse_of(self, hits: Sequence[Hit], session: Session | None = None) -> CognitivePulse:
-        """The pulse of an answer to a question, which ``session`` counts as a turn.
-
-        The notes of a list ("What did I do last week?") need have nothing in common.
-        """
-        pulse = self.meter.of([hit.memory.id for hit in hits], [hit.relevance for hit in hits])
-        if hits and all(hit.relevance == 1.0 for hit in hits):
-            pulse = pulse.model_copy(update={"suggested_action": SuggestedAction.READY})
-        if session is not None:
-            self.container.learning.record_answer(session.id, pulse.entropy, len(hits))
+    def pulse_of(self, hits: Sequence[Hit], session: Session) -> CognitivePulse:
+        """The pulse of an answer to a question, which the session counts as a turn."""
+        pulse = self.meter.of_hits(hits)
+        self.container.learning.record_answer(session.id, pulse.entropy, len(hits))
         return pulse
 
 
