@@ -19,7 +19,7 @@ from mcp_server.answers.memories import StateShape
 from mcp_server.answers.status import ConceptShape
 from mcp_server.middleware.client_identity import client_name, connection_id
 from mcp_server.middleware.origin_marks import claimant
-from mcp_server.runtime.vault_stats import VaultStats
+from mcp_server.tools.status import main_concepts
 from mcp_server.tools.toolbox import Toolbox
 from memvault.cognition.sessions import Session, pulse_of_session, session_state
 from memvault.model.errors import InvalidParams, MemvaultError, NoteNotFound, SessionNotFound
@@ -127,7 +127,6 @@ class Resources:
 
     def __init__(self, box: Toolbox) -> None:
         self._box = box
-        self._vault_stats = VaultStats(lambda: box.container)
 
     @resource(PULSE_URI, title="Cognitive pulse", mime_type=JSON)
     def pulse(self) -> ResourceResult:
@@ -252,7 +251,7 @@ class Resources:
         notes = len(self._box.container.live.catalogue)
         return ContextResource(
             scope="global",
-            concepts=self._vault_stats.concepts(),
+            concepts=main_concepts(self._box.container),
             notes=notes,
             lifecycle=Stage.of(notes),
             pulse=self._box.meter.of_vault(),

@@ -27,6 +27,7 @@ from memvault.reasoning.bayes.reasoner import Reasoner
 from memvault.reasoning.conflicts import stated_conflicts
 from memvault.reasoning.critique import Critic
 from memvault.reasoning.sentences.sentence_matching import SentenceMatcher
+from memvault.reasoning.vault_overview import Overviews
 from memvault.search.candidates import CandidateFinder
 from memvault.search.context.note_text import NOTE_TEXTS
 from memvault.search.context.outline import Outlines
@@ -59,6 +60,7 @@ class Generation:
     searcher: Searcher
     critic: Critic
     reasoner: Reasoner
+    overviews: Overviews
 
     def warm_up(self, worker: Worker) -> None:
         """Load in the background what the first question would wait for; retried after failures."""
@@ -124,8 +126,9 @@ def open_generation(folder: Path, shared: SharedParts) -> Generation:
         find_names=names_in(indexer.names, question=True), settings=shared.settings.reasoning,
     )  # fmt: skip
     return Generation(
-        folder, stores, indexer, catalogue, graph_view, similarity_index, searcher, critic, reasoner
-    )
+        folder, stores, indexer, catalogue, graph_view, similarity_index, searcher, critic,
+        reasoner, Overviews(catalogue, graph_view),
+    )  # fmt: skip
 
 
 def _searcher(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
@@ -12,6 +12,7 @@ from pydantic import Field
 
 from mcp_server.answers.base import brief
 from mcp_server.answers.status import (
+    KnownShape,
     ManifestAnswer,
     NeighbourhoodAnswer,
     NeighbourShape,
@@ -19,18 +20,29 @@ from mcp_server.answers.status import (
     RecentProject,
     RecentShape,
 )
-from mcp_server.resources.manifest import Manifests
+from mcp_server.middleware.origin_marks import claimant
 from mcp_server.tools.arguments import FULL, READS, InProject, SessionId, Verbosity
-from mcp_server.tools.toolbox import Toolbox, Tools
-from memvault.model.errors import InvalidParams
+from mcp_server.tools.toolbox import Tools
+from memvault.model.errors import GraphQueryError, InvalidParams, StoreUnavailable
 from memvault.model.memory import MemoryActivity
 from memvault.model.moments import in_utc
 from memvault.model.search import Neighbour, VerbosityLevel
 from memvault.reasoning.neighbours import neighbours
 from memvault.reasoning.recent_activity import RecentEvent, recent
-from memvault.search.scope import allowed_in, in_scope
+from memvault.reasoning.vault_overview import VaultOverview, vault_overview
+from memvault.search.scope import MemoryLookup, allowed_in, in_scope
 
 DAY = timedelta(hours=24)
+# Entries of each list of an overview, by level of verbosity. At level 1 the whole answer has about
+# 300 of the model's tokens, which tests/integration/test_navigation.py checks.
+LISTED = {
+    VerbosityLevel.RAW_ONLY: 0,
+    VerbosityLevel.TEXT_AND_IDS: 5,
+    VerbosityLevel.FULL_INSIGHTS: 20,
+}
+NAMED = 5  # of each, in the fragment
+NAME_CHARS = 40
+NO_GRAPH = "The graph is unreachable; concepts and relations are missing from this answer."
 
 NodeId = Annotated[
     str,
@@ -51,10 +63,6 @@ Since = Annotated[
 class NavigationTools(Tools):
     """get_graph_manifest, get_neighborhood and get_recent_context."""
 
-    def __init__(self, box: Toolbox) -> None:
-        super().__init__(box)
-        self._manifests = Manifests(lambda: box.container)
-
     @tool(annotations=READS, tags=FULL, title="Overview")
     def get_graph_manifest(
         self, verbosity_level: Verbosity = None, session_id: SessionId = None
@@ -65,7 +73,28 @@ class NavigationTools(Tools):
         Call it once at the start, or when you do not know what to ask.
         """
         level = self._box.touch(session_id).level(verbosity_level)
-        return self._manifests.answer(level, self._box.meter.of_vault())
+        live, notice = self._box.container.live, None
+        try:
+            overview = live.overviews.current()
+        except (StoreUnavailable, GraphQueryError):
+            overview, notice = vault_overview(live.catalogue.all(), None), NO_GRAPH
+        limit = LISTED[level]
+        full = level is VerbosityLevel.FULL_INSIGHTS
+        return ManifestAnswer(
+            prompt_fragment=_fragment(overview, live.catalogue),
+            notes=overview.notes,
+            first_day=overview.first,
+            last_day=overview.last,
+            kinds=dict(overview.kinds[:limit]) or None,
+            projects=dict(overview.projects[:limit]) if full else None,
+            tags=dict(overview.tags[:limit]) if full else None,
+            relations=dict(overview.relations[:limit]) if full else None,
+            concepts=[KnownShape.of(concept) for concept in overview.concepts[:limit]]
+            if full
+            else None,
+            pulse=self._box.meter.of_vault(),
+            notice=notice,
+        )
 
     @tool(annotations=READS, tags=FULL, title="Neighbours")
     def get_neighborhood(
@@ -149,6 +178,35 @@ class NavigationTools(Tools):
             return {}
         cosines = np.clip(np.stack(list(with_vector.values())) @ centre_vector, 0.0, 1.0)
         return dict(zip(with_vector, cosines.tolist(), strict=True))
+
+
+def _fragment(overview: VaultOverview, catalogue: MemoryLookup) -> str:
+    """A summary for a client's context, of about 150 tokens at most.
+
+    It leaves out titles of notes that the person did not write, as a title may be a claim.
+    """
+    if not overview.notes:
+        return "The person's memory is still empty: nothing can be recalled from it yet."
+    days = f", from {overview.first} to {overview.last}" if overview.first else ""
+    named = [
+        (concept.node.name, concept.notes)
+        for concept in overview.concepts
+        if not claimant(catalogue.by_id(concept.node.id))
+    ]
+    sentences = [
+        f"The person's memory holds {overview.notes} notes{days}.",
+        _list("Projects", overview.projects),
+        _list("Named most", named),
+        _list("Tags", overview.tags),
+        _list("Relations people state", overview.relations),
+        "Recall before answering anything that may touch these; the numbers count notes.",
+    ]
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _list(label: str, counted: Sequence[tuple[str, int]]) -> str:
+    items = [f"{name} ({count})" for name, count in counted if len(name) <= NAME_CHARS][:NAMED]
+    return f"{label}: {', '.join(items)}." if items else ""
 
 
 def _neighbour(neighbour: Neighbour, level: VerbosityLevel) -> NeighbourShape:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from itertools import groupby
+from operator import attrgetter, itemgetter
+from typing import TYPE_CHECKING, Annotated
 
 from fastmcp.tools import tool
 from pydantic import Field
 
 from mcp_server.answers.status import (
+    ConceptShape,
     CurationTaskShape,
     InstructionsAnswer,
     SessionShape,
@@ -15,10 +18,16 @@ from mcp_server.answers.status import (
     VerbosityAnswer,
 )
 from mcp_server.prompts import ANTIPATTERNS, BEHAVIOURS, FRAGMENT
-from mcp_server.runtime.vault_stats import VaultStats
 from mcp_server.tools.arguments import CORE, FULL, READS, TUNES, SessionId
-from mcp_server.tools.toolbox import Toolbox, Tools
+from mcp_server.tools.toolbox import Tools
+from memvault.curation.operations.preferences import NAMESPACE as PREFERENCES
+from memvault.model.errors import GraphQueryError, MemvaultError, StoreUnavailable
+from memvault.model.memory import Memory
 from memvault.model.search import VerbosityLevel
+
+if TYPE_CHECKING:
+    from mcp_server.runtime.container import Container
+    from mcp_server.runtime.generations import Generation
 
 Level = Annotated[
     int,
@@ -64,14 +73,11 @@ class SessionTools(Tools):
 
 
 MAX_TASKS = 20
+MAX_CONCEPTS = 5
 
 
 class StatusTools(Tools):
     """get_memetic_status."""
-
-    def __init__(self, box: Toolbox) -> None:
-        super().__init__(box)
-        self._vault_stats = VaultStats(lambda: box.container)
 
     @tool(annotations=READS, tags=CORE, title="Status of the memory")
     def get_memetic_status(self, session_id: SessionId = None) -> StatusAnswer:
@@ -83,11 +89,11 @@ class StatusTools(Tools):
         container = self._box.container
         pulse = self._box.meter.of_vault()
         tasks = container.curation.tasks()
-        indexed, stores = self._vault_stats.counts()
+        indexed, stores = _counts_and_health(container.live)
         return StatusAnswer(
             entropy_level=pulse.entropy,
             coherence_score=pulse.coherence,
-            top_active_concepts=self._vault_stats.concepts(),
+            top_active_concepts=main_concepts(container),
             suggested_action=pulse.suggested_action,
             dream_available=container.dreaming.available,
             curation_tasks=[
@@ -99,3 +105,54 @@ class StatusTools(Tools):
             stores=stores,
             pulse=pulse,
         )
+
+
+def main_concepts(container: Container) -> list[ConceptShape]:
+    """The memories that answers showed most.
+
+    Before any answer, the nodes with most relations; none if the graph is unreachable.
+    """
+    counted = ((-used.access_count, key) for key, used in container.activity.all().items())
+    by_ids, best = container.live.catalogue.by_ids, list[tuple[int, Memory]]()
+    used_keys = sorted((count, key) for count, key in counted if count)
+    for negative_count, equal in groupby(used_keys, itemgetter(0)):
+        memories = sorted(by_ids(key for _, key in equal), key=attrgetter("path"))
+        best += [(-negative_count, memory) for memory in memories]
+        if len(best) >= MAX_CONCEPTS:
+            break
+    if best:
+        return [
+            ConceptShape(id=memory.id, name=memory.title, path=memory.path, access_count=count)
+            for count, memory in best[:MAX_CONCEPTS]
+        ]
+    try:
+        connected = container.live.overviews.current().connected
+    except (StoreUnavailable, GraphQueryError):
+        return []
+    return [
+        ConceptShape.of(node, access_count=0, connections=count)
+        for node, count in connected[:MAX_CONCEPTS]
+    ]
+
+
+def _counts_and_health(live: Generation) -> tuple[dict[str, int], dict[str, str]]:
+    """Counts of notes, chunks, nodes and edges, as far as stores answer; and for each store "ok" or
+    its error."""
+    counts, health = {"notes": len(live.catalogue)}, dict[str, str]()
+
+    def chunks() -> None:
+        counts["chunks"] = live.stores.vectors.count()
+
+    def relations() -> None:
+        counts["nodes"], counts["edges"] = live.stores.graph.counts()
+
+    def values() -> None:
+        live.stores.keyvalue.count(PREFERENCES)  # few; counting 10,000 notes takes 7 ms
+
+    for store, query in (("vectors", chunks), ("graph", relations), ("keyvalue", values)):
+        try:
+            query()
+            health[store] = "ok"
+        except MemvaultError as error:
+            health[store] = error.message
+    return counts, health
