@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -60,6 +60,7 @@ from memvault.model.errors import MemvaultError
 from memvault.model.graph import NotesIndexed
 from memvault.model.memory import Memory, Tombstone
 from memvault.model.provenance import own_lines
+from memvault.search.context.distil import Distiller
 from memvault.search.context.note_text import NOTE_TEXTS
 from memvault.search.context.outline import Outlines
 from memvault.search.excerpt import Excerpts
@@ -185,9 +186,15 @@ class Container:
         )
         embedder, calendar = self.embedder, partial(Calendar.of, self.settings.calendar)
         self.outlines = Outlines(self.guarded.read, embedder, self._stored_note_texts)
-        self.own_outlines = Outlines(self._read_own, embedder)
+        own_outlines = Outlines(self._read_own, embedder)
         self.excerpts = Excerpts(self.outlines, embedder, calendar=calendar)
-        self.own_excerpts = Excerpts(self.own_outlines, embedder, own_only=True, calendar=calendar)
+        self.own_excerpts = Excerpts(own_outlines, embedder, own_only=True, calendar=calendar)
+
+        def ids_starting(digits: str) -> Sequence[str]:
+            return self.live.catalogue.ids_starting(digits)
+
+        self.distiller = Distiller(self.outlines, embedder, ids_starting)
+        self.own_distiller = Distiller(own_outlines, embedder, ids_starting)
 
     def _open_indexes(self, cleanup: ExitStack) -> None:
         """Open the live generation of indexes, and the caches that outlive a generation."""

@@ -26,6 +26,7 @@ from memvault.model.graph import GraphNode
 from memvault.reasoning.bayes.reasoner import Reasoner
 from memvault.reasoning.conflicts import stated_conflicts
 from memvault.reasoning.critique import Critic
+from memvault.reasoning.entailment import Hierarchy
 from memvault.reasoning.sentences.sentence_matching import SentenceMatcher
 from memvault.reasoning.vault_overview import Overviews
 from memvault.search.candidates import CandidateFinder
@@ -60,6 +61,7 @@ class Generation:
     searcher: Searcher
     critic: Critic
     reasoner: Reasoner
+    hierarchy: Hierarchy
     overviews: Overviews
 
     def warm_up(self, worker: Worker) -> None:
@@ -127,7 +129,7 @@ def open_generation(folder: Path, shared: SharedParts) -> Generation:
     )  # fmt: skip
     return Generation(
         folder, stores, indexer, catalogue, graph_view, similarity_index, searcher, critic,
-        reasoner, Overviews(catalogue, graph_view),
+        reasoner, Hierarchy(graph_view, catalogue.by_id), Overviews(catalogue, graph_view),
     )  # fmt: skip
 
 
