@@ -67,7 +67,7 @@ class CaptureQueue:
         self._project_of = project_of
         self._excluded = excluded
         self._folder = Path(files.pending)
-        self._capturer = Capturer(container.curator, self._path_of)
+        self._capturer = Capturer(container.curator, container.path_of)
         self._sampling = SamplingClients()  # none, until a server has connections
         self._worker = container.worker
         self._started = False
@@ -233,10 +233,6 @@ class CaptureQueue:
                 texts = [item.text for item in captured.items]
                 record.unsummarised = [*record.unsummarised, *texts][-MAX_LINES:]
             self._records.save(record)
-
-    def _path_of(self, note_id: str) -> str | None:
-        memory = self._container.live.catalogue.by_id(note_id)
-        return memory.path if memory is not None else None
 
 
 def _of_subagent(

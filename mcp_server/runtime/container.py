@@ -139,13 +139,13 @@ class Container:
             self.vault, self.journal, clock=self.now, deleted=self._forget_entities_of,
             refuse=self._refuse,
             approval=self._needed_approval,
-            path_of_note=self._path_of,
+            path_of_note=self.path_of,
             misled=lambda staging: misled_note(staging, self._merge_index()),
             on_change=self._learn_from,
         )  # fmt: skip
         self.proposals = Proposals(
             self.journal,
-            memory_of=self._memory_of,
+            memory_of=self.memory_of,
             is_undone=self.curator.history.is_undone,
         )
         self.curator.recover()
@@ -277,11 +277,13 @@ class Container:
         catalogue = self.live.catalogue
         return MergeIndex(catalogue, self.live.indexer.links, catalogue.linking)
 
-    def _memory_of(self, note_id: str) -> Memory | None:
+    def memory_of(self, note_id: str) -> Memory | None:
+        """The memory with this id in the live indexes, or None."""
         return self.live.catalogue.by_id(note_id)
 
-    def _path_of(self, note_id: str) -> str | None:
-        memory = self._memory_of(note_id)
+    def path_of(self, note_id: str) -> str | None:
+        """The path of the memory with this id, or None."""
+        memory = self.memory_of(note_id)
         return None if memory is None else memory.path
 
     def _indexed_vault(self) -> IndexedVault:

@@ -27,11 +27,13 @@ from memvault.reasoning.bayes.reasoner import Reasoner
 from memvault.reasoning.conflicts import stated_conflicts
 from memvault.reasoning.critique import Critic
 from memvault.reasoning.entailment import Hierarchy
+from memvault.reasoning.lead_sentences import LeadSentences
 from memvault.reasoning.sentences.sentence_matching import SentenceMatcher
 from memvault.reasoning.vault_overview import Overviews
 from memvault.search.candidates import CandidateFinder
 from memvault.search.context.note_text import NOTE_TEXTS
 from memvault.search.context.outline import Outlines
+from memvault.search.embeds import Embeds
 from memvault.search.fallback import AnswerCache
 from memvault.search.pipeline import Searcher
 from memvault.search.times.time_spans import Calendar
@@ -63,6 +65,8 @@ class Generation:
     reasoner: Reasoner
     hierarchy: Hierarchy
     overviews: Overviews
+    lead_sentences: LeadSentences
+    embeds: Embeds
 
     def warm_up(self, worker: Worker) -> None:
         """Load in the background what the first question would wait for; retried after failures."""
@@ -130,6 +134,8 @@ def open_generation(folder: Path, shared: SharedParts) -> Generation:
     return Generation(
         folder, stores, indexer, catalogue, graph_view, similarity_index, searcher, critic,
         reasoner, Hierarchy(graph_view, catalogue.by_id), Overviews(catalogue, graph_view),
+        LeadSentences(shared.vault.read),
+        Embeds(shared.vault.read, graph_view.stated_by, indexer.links.resolve),
     )  # fmt: skip
 
 

@@ -70,7 +70,7 @@ class LearningService:
         )
         self._uses = UseObserver(
             self._observe,
-            self._memory_of,
+            container.memory_of,
             self._memory_at,
             stored=container.activity.of,
             connected=lambda key: bool(container.live.similarity_index.related(key, 1)),
@@ -177,7 +177,7 @@ class LearningService:
         """
         stored_id, net = str(uuid4()), self.modulation.rewarded(session, signal)
         raised_ids = shown_ids if signal.value > 0.0 and net > 0.0 else ()
-        memories = [m for key in raised_ids if (m := self._memory_of(key)) is not None]
+        memories = [m for key in raised_ids if (m := self._container.memory_of(key)) is not None]
         share = round(FULL * AFFECTIVE_WEIGHT * net)
         targets = [(memory.id, author_of(memory), share) for memory in memories]
         if self.is_on:
@@ -276,9 +276,6 @@ class LearningService:
             self.learnt.write()
             self._embed_questions()
         return WRITE_SECONDS
-
-    def _memory_of(self, memory_id: str) -> Memory | None:
-        return self._container.live.catalogue.by_id(memory_id)
 
     def _memory_at(self, path: str) -> Memory | None:
         return self._container.live.catalogue.by_path(path)

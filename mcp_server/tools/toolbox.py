@@ -104,7 +104,7 @@ class Toolbox:
         return self.offers(tool) and (not is_dream or self.container.dreaming.is_worthwhile)
 
     def _memory_of(self, memory_id: str) -> Memory | None:
-        return self.container.live.catalogue.by_id(memory_id)
+        return self.container.memory_of(memory_id)
 
     def _read(self, path: str) -> bytes:
         return self.container.guarded.read(path)
