@@ -23,13 +23,14 @@ from mcp_server.hooks.summaries import (
     supported_sentences,
 )
 from memvault.capture.capturer import Captured, CaptureProgress, Capturer
-from memvault.capture.extract import Item, ItemKind, Statements
+from memvault.capture.extract import Item, Statements
 from memvault.capture.hook_input import kept_input
 from memvault.capture.session_note import CapturedSession
 from memvault.capture.transcripts import TranscriptTurn, read_turns
 from memvault.config.hook_files import HookFiles
 from memvault.model.errors import MalformedFrontmatter, MemvaultError
 from memvault.text.secrets import without_secrets
+from memvault.vault.session_lines import ItemKind
 
 if TYPE_CHECKING:
     from mcp_server.runtime.container import Container

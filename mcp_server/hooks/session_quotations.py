@@ -6,14 +6,13 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from memvault.capture.extract import ItemKind
-from memvault.capture.quotations import DECIDED, PREFERENCES, Quotation, distinct, says_something
+from memvault.capture.quotations import DECIDED, Quotation, distinct, says_something
 from memvault.capture.session_note import FILES
 from memvault.model.errors import MemvaultError
 from memvault.model.memory import Memory
 from memvault.model.search import Hit
 from memvault.search.context.scoring import scores
-from memvault.vault.session_lines import items_by_heading
+from memvault.vault.session_lines import ItemKind, items_by_heading
 
 if TYPE_CHECKING:
     from mcp_server.runtime.container import Container
@@ -21,9 +20,13 @@ if TYPE_CHECKING:
 RECENT_SESSIONS = 12  # the latest ones, whose decisions are given at a start
 MAX_COMPARED = 40  # quotations from sessions that are compared with each other
 # The sections of a session note that are quoted, and how many of their last lines.
-_LASTING_LINES = {"Decisions": 3, PREFERENCES: 3, "Open questions": 2}
-_LATEST_LINES = {**_LASTING_LINES, "Requests of the person": 2}
-_BY_ASSISTANT = (ItemKind.SUMMARY.value, ItemKind.REPORT.value)
+_LASTING_LINES: dict[str, int] = {
+    ItemKind.DECISION: 3,
+    ItemKind.PREFERENCE: 3,
+    ItemKind.OPEN_QUESTION: 2,
+}
+_LATEST_LINES: dict[str, int] = {**_LASTING_LINES, ItemKind.REQUEST: 2}
+_BY_ASSISTANT = (ItemKind.SUMMARY, ItemKind.REPORT)
 _ASSISTANT = 0.8  # weight of the assistant's words; the person's have 1
 # How a sentence begins that corrects the one before.
 _CORRECTS = re.compile(
