@@ -17,7 +17,7 @@ from mcp_server.answers.changes import (
     StoredAnswer,
 )
 from mcp_server.middleware.call_keys import call_key
-from mcp_server.middleware.client_identity import client_name, is_person
+from mcp_server.middleware.client_identity import client_name
 from mcp_server.tools.arguments import (
     ADDS,
     CORE,
@@ -191,7 +191,8 @@ class StoreTools(Tools):
         append 'Superseded by: [[path of this]]'.
         """
         session = self._box.touch(session_id)
-        claim = claim_of_lifecycle(lifecycle, by_client=not is_person())
+        why = why_of(rationale)
+        claim = claim_of_lifecycle(lifecycle, why)
         if claim is not None:
             lifecycle = None
         if project is not None:
@@ -216,7 +217,7 @@ class StoreTools(Tools):
         contradicted = self._box.contradicted(draft.content, project)
         related = self._box.related(draft.content, project)
         stored = self._box.container.actions.store(draft)
-        notice = self._propose(claim, stored, why_of(rationale)) if claim is not None else None
+        notice = self._propose(claim, stored, why) if claim is not None else None
         answer = self._answer(stored, draft.content or "", contradicted, related)
         if notice is None:
             return answer
