@@ -34,7 +34,7 @@ from mcp_server.pages import pages_app
 from mcp_server.pages.pulse_history import EVERY_SECONDS, PulseHistory
 from mcp_server.prompts import context_prompt
 from mcp_server.resources.manifest import ManifestResources
-from mcp_server.resources.state import answering, resource_methods
+from mcp_server.resources.state import Resources, resource_methods
 from mcp_server.resources.subscriptions import PulseUpdates
 from mcp_server.resources.visualize import VisualResources
 from mcp_server.runtime.running_requests import CountRequests
@@ -43,6 +43,7 @@ from mcp_server.tools.context import CitationTools, ContextTools
 from mcp_server.tools.dreams import DreamTools
 from mcp_server.tools.forgetting import ForgettingTools
 from mcp_server.tools.history import HistoryTools
+from mcp_server.tools.instructions import SessionTools
 from mcp_server.tools.learning import LearningTools
 from mcp_server.tools.listing import ListTools
 from mcp_server.tools.manifest import ManifestTools
@@ -53,7 +54,7 @@ from mcp_server.tools.planning import PlanningTools
 from mcp_server.tools.questions import QuestionTools
 from mcp_server.tools.reasoning import ReasoningTools
 from mcp_server.tools.recall import ConnectorTools, GraphTools, NoteTools, RecallTools
-from mcp_server.tools.status import SessionTools, StatusTools
+from mcp_server.tools.status import StatusTools
 from mcp_server.tools.store import PreferenceTools, StoreTools
 from mcp_server.tools.toolbox import Toolbox
 from mcp_server.tools.undo import UndoTools
@@ -128,7 +129,7 @@ def build_server(container: Container | Startup, *, tools: ToolSet = "core") -> 
     box = Toolbox(startup)
     box.tool_set = tools
     startup.metrics.watch(EngineCollector(startup, box.memory_nodes, box.meter))
-    resources, reads = answering(box)
+    resources = Resources(box)
     updates = PulseUpdates(resources.seen_by)
     history = PulseHistory(box)
 
@@ -158,9 +159,9 @@ def build_server(container: Container | Startup, *, tools: ToolSet = "core") -> 
         dereference_schemas=False,
     )
     readers |= _add_tools(server, box)
-    maps, manifest = VisualResources(box), ManifestResources(box)
-    for resource in (*reads, *resource_methods(maps), *resource_methods(manifest)):
-        server.add_resource(resource)
+    for group in (resources, VisualResources(box), ManifestResources(box)):
+        for resource in resource_methods(group):
+            server.add_resource(resource)
     updates.register(server)
     server.add_prompt(context_prompt(box))
     server._additional_http_routes.append(Mount("/", app=pages_app(box, startup, history)))

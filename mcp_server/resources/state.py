@@ -291,12 +291,6 @@ class Resources:
         }
 
 
-def answering(box: Toolbox) -> tuple[Resources, list[Callable[..., Any]]]:
-    """The resources, and their methods for FastMCP with errors that say what to do."""
-    resources = Resources(box)
-    return resources, resource_methods(resources)
-
-
 def resource_methods(group: object) -> list[Callable[..., Any]]:
     """The methods of a group that are marked as resources, with errors that say what to do."""
     marked = [name for name, member in vars(type(group)).items() if get_fastmcp_meta(member)]

@@ -1,76 +1,27 @@
-"""get_memetic_status, set_verbosity and get_system_instructions."""
+"""get_memetic_status."""
 
 from __future__ import annotations
 
 from itertools import groupby
 from operator import attrgetter, itemgetter
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from fastmcp.tools import tool
-from pydantic import Field
 
 from mcp_server.answers.status import (
     ConceptShape,
     CurationTaskShape,
-    InstructionsAnswer,
-    SessionShape,
     StatusAnswer,
-    VerbosityAnswer,
 )
-from mcp_server.prompts import ANTIPATTERNS, BEHAVIOURS, FRAGMENT
-from mcp_server.tools.arguments import CORE, FULL, READS, TUNES, SessionId
+from mcp_server.tools.arguments import CORE, READS, SessionId
 from mcp_server.tools.toolbox import Tools
 from memvault.curation.operations.preferences import NAMESPACE as PREFERENCES
 from memvault.model.errors import GraphQueryError, MemvaultError, StoreUnavailable
 from memvault.model.memory import Memory
-from memvault.model.search import VerbosityLevel
 
 if TYPE_CHECKING:
     from mcp_server.runtime.container import Container
     from mcp_server.runtime.generations import Generation
-
-Level = Annotated[
-    int,
-    Field(
-        ge=0,
-        le=2,
-        description="0: ids and titles only. 1: the passage that answers. 2: more text and why.",
-    ),
-]
-
-
-class SessionTools(Tools):
-    """set_verbosity and get_system_instructions."""
-
-    @tool(annotations=TUNES, tags=FULL, title="Set verbosity")
-    def set_verbosity(self, level: Level, session_id: SessionId = None) -> VerbosityAnswer:
-        """Set answer length: 0 titles, 1 answering passages, 2 more and why.
-
-        For the session, or the connection if no session_id is given. A call's own verbosity_level
-        takes precedence.
-        """
-        session = self._box.touch(session_id)
-        previous, session.verbosity = session.verbosity, VerbosityLevel(level)
-        return VerbosityAnswer(
-            previous_level=previous, new_level=level, pulse=self._box.meter.of_vault()
-        )
-
-    @tool(annotations=READS, tags=FULL, title="How to use this memory")
-    def get_system_instructions(self, session_id: SessionId = None) -> InstructionsAnswer:
-        """Get instructions for using this memory: a fragment for your system prompt, when to call
-        what, and what to avoid. Call it once at the start.
-        """
-        session = self._box.touch(session_id)
-        return InstructionsAnswer(
-            system_prompt_fragment=FRAGMENT,
-            critical_behaviors=[
-                behaviour for behaviour in BEHAVIOURS if self._box.offers(behaviour.tool)
-            ],
-            antipatterns=ANTIPATTERNS,
-            session=SessionShape.of(session),
-            pulse=self._box.meter.of_vault(),
-        )
-
 
 MAX_TASKS = 20
 MAX_CONCEPTS = 5
