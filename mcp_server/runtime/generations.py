@@ -74,6 +74,14 @@ class Generation:
         worker.run("load the vectors", self.stores.vectors.warm_up)
         self.searcher.warm_up()
 
+    def close(self) -> None:
+        """Close the stores; never raises."""
+        self.searcher.close()
+        try:
+            self.stores.close()
+        except MemvaultError:  # a full disk: committed data is flushed already
+            logger.exception("closing the indexes")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SharedParts:
@@ -256,11 +264,7 @@ class OpenGenerations:
         """Close all generations."""
         self._closed.set()
         for generation in self.all():
-            generation.searcher.close()
-            try:
-                generation.stores.close()
-            except StorageError:  # a full disk: committed data is flushed already
-                logger.exception("closing the indexes")
+            generation.close()
         self._generations.close()
 
     def _open_live(self) -> Generation:
@@ -279,18 +283,10 @@ class OpenGenerations:
         with self._changing:  # otherwise a running rebuild's folder would seem stale
             if self._closed.is_set():
                 return
-            _close_replaced(self._replaced[0])
+            self._replaced[0].close()
             del self._replaced[0]
             self._remove_stale_folders()
         settle()
 
     def _remove_stale_folders(self) -> None:
         self._generations.remove_stale([generation.folder for generation in self.all()])
-
-
-def _close_replaced(generation: Generation) -> None:
-    generation.searcher.close()
-    try:
-        generation.stores.close()
-    except MemvaultError:
-        logger.exception("closing the replaced indexes")
