@@ -18,7 +18,7 @@ from indexer.progress import IndexCounters, Report, ScanReport, report_nothing
 from mcp_server.hooks.service import HookService
 from mcp_server.runtime.curation_tasks import CurationTasks
 from mcp_server.runtime.dreaming import Dreaming
-from mcp_server.runtime.engine_log import TRIM_SECONDS, trim_log
+from mcp_server.runtime.engine_log import trim_log
 from mcp_server.runtime.fading import FadingService
 from mcp_server.runtime.generations import (
     Generation,
@@ -246,8 +246,7 @@ class Container:
             lambda: remove_own_leftovers(self.vault),
             after=LONGEST_WRITE_SECONDS + 1.0,
         )
-        log = self.state.log
-        self.worker.run("trim the log", lambda: trim_log(log), after=TRIM_SECONDS)
+        self.worker.run("trim the log", partial(trim_log, self.state))
         self.worker.run("record access counts", self.activity.write, after=FLUSH_SECONDS)
 
     @property
