@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
-import numpy as np
 from fastmcp.tools import tool
 from pydantic import Field
 
@@ -119,7 +118,7 @@ class NavigationTools(Tools):
             edges,
             hops=hops,
             limit=limit,
-            relevance=lambda keys: self._similarity(centre.id, keys),
+            relevance=lambda keys: live.similarity_index.similarities(centre.id, keys),
             allowed=allowed_in(scope, live.catalogue.by_id),
         )
         memories = [neighbour.node.id for neighbour in near if neighbour.node.path is not None]
@@ -168,16 +167,6 @@ class NavigationTools(Tools):
             total=recent_activity.total,
             pulse=self._box.meter.of([event.memory.id for event in recent_activity.first]),
         )
-
-    def _similarity(self, centre: str, keys: Collection[str]) -> Mapping[str, float]:
-        """The cosine of each memory's text with the centre's, in [0, 1], by id."""
-        vectors = self._box.meter.similarity_index.vectors([centre, *keys])
-        centre_vector = vectors.pop(centre, None)
-        with_vector = {key: vector for key, vector in vectors.items() if vector is not None}
-        if centre_vector is None or not with_vector:
-            return {}
-        cosines = np.clip(np.stack(list(with_vector.values())) @ centre_vector, 0.0, 1.0)
-        return dict(zip(with_vector, cosines.tolist(), strict=True))
 
 
 def _fragment(overview: VaultOverview, catalogue: MemoryLookup) -> str:
