@@ -15,17 +15,12 @@ from typing import TYPE_CHECKING
 
 from mcp_server.hooks.clients import HookCall, read_call
 from mcp_server.hooks.session_records import SessionRecords, modified_at
-from mcp_server.hooks.summaries import (
-    MAX_LINES,
-    MIN_LINES,
-    SamplingClients,
-    prompt_of,
-    supported_sentences,
-)
+from mcp_server.hooks.summaries import SamplingClients
 from memvault.capture.capturer import Captured, CaptureProgress, Capturer
 from memvault.capture.extract import Item, Statements
 from memvault.capture.hook_input import kept_input
 from memvault.capture.session_note import CapturedSession
+from memvault.capture.summary import MAX_LINES, MIN_LINES, prompt_of, supported_sentences
 from memvault.capture.transcripts import TranscriptTurn, read_turns
 from memvault.config.hook_files import HookFiles
 from memvault.model.errors import MalformedFrontmatter, MemvaultError

@@ -15,10 +15,10 @@ from fastmcp import Client
 from mcp_types import Implementation
 
 from mcp_server.hooks.clients import Reply, read_call, written_reply
-from mcp_server.hooks.project_folder import project_of
 from mcp_server.pages.page_actions import run_action
 from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
+from memvault.capture.project_folder import project_of
 from memvault.capture.quotations import Quotation
 from memvault.cognition.blind_spots import blind_spots
 from memvault.config.settings import HookSettings, IndexSettings, Settings
