@@ -88,7 +88,7 @@ class AskPage:
         container = self._site.container
         cases = [
             (case, memory)
-            for case in container.learning.cases_like(query, MAX_CASES)
+            for case in container.learning.cases.like(query, MAX_CASES)
             if (memory := container.live.catalogue.by_id(case.memory)) is not None
         ]
         return [(case, memory) for case, memory in cases if memory.id not in shown_ids]

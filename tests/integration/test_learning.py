@@ -271,15 +271,15 @@ def test_a_question_like_an_earlier_one_finds_what_helped_then(
 ) -> None:
     _, second = talk(open_second)
     learnt(container)
-    (case,) = container.learning.cases_like("In what way is the kelp counted?", 5)
+    (case,) = container.learning.cases.like("In what way is the kelp counted?", 5)
     assert (case.question, case.memory, case.value) == (QUESTION, second, 0.5)
-    assert container.learning.cases_like("Who plays the cello?", 5) == []
+    assert container.learning.cases.like("Who plays the cello?", 5) == []
 
     def gone(question: str) -> None:
         raise ModelUnavailable("the model was deleted")
 
     monkeypatch.setattr(container.embedder, "embed_query", gone)
-    assert container.learning.cases_like(QUESTION, 5) == []  # ERR-AUTO-07
+    assert container.learning.cases.like(QUESTION, 5) == []  # ERR-AUTO-07
 
 
 def test_the_questions_of_a_year_are_not_embedded_again_at_each_start(tmp_path: Path) -> None:
@@ -300,7 +300,7 @@ def test_the_questions_of_a_year_are_not_embedded_again_at_each_start(tmp_path: 
             again.learning._write()
         assert again.embedder.reads.hits >= before.hits + len(questions)
         assert again.embedder.reads.misses == before.misses
-        assert len(again.learning.cases_like(questions[7], 1_000)) > 500
+        assert len(again.learning.cases.like(questions[7], 1_000)) > 500
     finally:
         again.close()
 
