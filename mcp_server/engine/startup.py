@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import mcp_types as mt
@@ -25,12 +24,11 @@ from mcp_server.middleware import CallTool, ReadResource, ResourceRead, ToolCall
 from mcp_server.middleware.errors import error_result, protocol_error
 from mcp_server.runtime.activity_tracker import ActivityTracker
 from mcp_server.runtime.index_status import MULTILINGUAL, language_problem, quarantine_problem
-from memvault.model.errors import EngineUnavailable, MemvaultError, StorageError, StoreUnavailable
+from memvault.model.errors import EngineUnavailable, MemvaultError, StoreUnavailable
 from memvault.text.encoders.model_files import EXPORTING
 from memvault.vault.files import vault_missing
 
 if TYPE_CHECKING:
-    from indexer.indexer import Indexer
     from indexer.progress import Report
     from mcp_server.runtime.container import Container
     from memvault.curation.manifest.keeper import WrittenManifest
@@ -176,7 +174,7 @@ class Startup:
                 )
             if container.live.indexer.lacks_space:
                 return _DISK_FULL
-            if _awaits_others(container.live.indexer):
+            if container.live.indexer.awaits_others():
                 return _NOT_INDEXED_ELSEWHERE
         is_updating = self._opened.done() and self.now().live.indexer.updating
         if not (self.indexing or is_updating):
@@ -335,16 +333,6 @@ class Startup:
             "`memvault status` shows the progress.",
             doing=self._step,
         )
-
-
-def _awaits_others(indexer: Indexer) -> bool:
-    """Whether the process that indexes has yet to index a note that was written here."""
-    with suppress(StorageError):  # no answer fails because the journal cannot be read for a moment
-        for path in list(indexer.awaited):
-            if not indexer.comparison.is_current(path):
-                break  # one is enough: without a process that indexes, there may be thousands
-            indexer.awaited.discard(path)
-    return bool(indexer.awaited)
 
 
 def _names_and_verb(names: Sequence[str]) -> str:
