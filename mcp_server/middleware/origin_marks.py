@@ -126,14 +126,6 @@ def _memory(shape: Mapping[str, Any], catalogue: Catalogue) -> Memory | None:
     return None
 
 
-def claimant(memory: Memory | None) -> str:
-    """The author of an unverified memory that the person did not write; "" for any other."""
-    if memory is None or memory.verified or memory.provenance.is_person:
-        return ""
-    partly = "partly " if memory.provenance.own else ""
-    return partly + memory.provenance.claimant.writer
-
-
 def _origin_of(memory: Memory, lines: object) -> Origin:
     """The origin of the shown lines, or of the whole note without lines: the person only if all of
     it is theirs."""

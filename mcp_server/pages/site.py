@@ -27,13 +27,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mcp_server.engine.installed import installed_version
 from mcp_server.engine.startup import Startup
-from mcp_server.middleware.origin_marks import claimant
 from mcp_server.pages.forms import Form, FormToken, back_to
 from mcp_server.pages.seen_notes import check_unchanged
 from mcp_server.pages.shown_changes import last_of_person
 from mcp_server.runtime.index_status import held_notes
 from mcp_server.tools.toolbox import Toolbox
 from memvault.model.errors import InvalidParams, MemvaultError, NoteNotFound, StoreUnavailable
+from memvault.model.memory import claimant
 from memvault.model.unicode_forms import without_invisible
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import re
 
 from fastmcp.resources import ResourceContent, ResourceResult, resource
 
-from mcp_server.middleware.origin_marks import claimant
 from mcp_server.tools.toolbox import Toolbox
+from memvault.model.memory import claimant
 
 URI = "admin://manifest"
 MARKDOWN = "text/markdown"

@@ -18,13 +18,12 @@ from mcp_server.answers.base import Filled, Moment, Named, Rounded, Shape, optio
 from mcp_server.answers.memories import StateShape
 from mcp_server.answers.status import ConceptShape
 from mcp_server.middleware.client_identity import client_name, connection_id
-from mcp_server.middleware.origin_marks import claimant
 from mcp_server.tools.status import main_concepts
 from mcp_server.tools.toolbox import Toolbox
 from memvault.cognition.sessions import Session, pulse_of_session, session_state
 from memvault.model.errors import InvalidParams, MemvaultError, NoteNotFound, SessionNotFound
 from memvault.model.graph import GraphEdge
-from memvault.model.memory import JohariQuadrant, Lifecycle, Memory, Stage, UTLState
+from memvault.model.memory import JohariQuadrant, Lifecycle, Memory, Stage, UTLState, claimant
 from memvault.model.search import Hit
 from memvault.model.state import CognitivePulse
 from memvault.model.unicode_forms import without_line_breaks

@@ -19,11 +19,10 @@ from mcp_server.answers.status import (
     RecentProject,
     RecentShape,
 )
-from mcp_server.middleware.origin_marks import claimant
 from mcp_server.tools.arguments import FULL, READS, InProject, SessionId, Verbosity
 from mcp_server.tools.toolbox import Tools
 from memvault.model.errors import GraphQueryError, InvalidParams, StoreUnavailable
-from memvault.model.memory import MemoryActivity
+from memvault.model.memory import MemoryActivity, claimant
 from memvault.model.moments import in_utc
 from memvault.model.search import Neighbour, VerbosityLevel
 from memvault.reasoning.neighbours import neighbours
