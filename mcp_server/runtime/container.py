@@ -23,7 +23,6 @@ from mcp_server.runtime.fading import FadingService
 from mcp_server.runtime.generations import (
     Generation,
     OpenGenerations,
-    SharedParts,
     open_generation,
 )
 from mcp_server.runtime.index_status import index_status
@@ -350,20 +349,7 @@ class Container:
         self._verdicts.close()
 
     def _open_generation(self, folder: Path) -> Generation:
-        shared = SharedParts(
-            vault=self.guarded,
-            settings=self.settings,
-            embedder=self.embedder,
-            phrase_embedder=self.models.phrases,
-            entity_cache=self.entity_cache,
-            reranker=self.models.reranker,
-            answer_cache=self.answer_cache,
-            forgotten=lambda: self.curator.tombstones.suppressed_ids,
-            merged=lambda: self.curator.merged_concepts,
-            learning=lambda: self.learning,  # made after the indexes are open
-            worker=self.worker,
-        )
-        generation = open_generation(folder, shared)
+        generation = open_generation(folder, self)
         generation.indexer.on_change.append(partial(self._on_notes_indexed, generation.indexer))
         generation.indexer.on_batch.append(self.index_counters.add)
         generation.indexer.let_pass = self.requests.let_pass
