@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Set
 from contextlib import asynccontextmanager
+from functools import partial
 from types import MethodType
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +32,7 @@ from mcp_server.middleware.origin_marks import OriginMarks
 from mcp_server.middleware.quarantine_guard import QuarantineGuard
 from mcp_server.middleware.visible_text import VisibleText
 from mcp_server.pages import pages_app
-from mcp_server.pages.pulse_history import EVERY_SECONDS, PulseHistory
+from mcp_server.pages.pulse_history import EVERY_SECONDS, record_pulse
 from mcp_server.prompts import context_prompt
 from mcp_server.resources.manifest import ManifestResources
 from mcp_server.resources.state import Resources, resource_methods
@@ -131,11 +132,10 @@ def build_server(container: Container | Startup, *, tools: ToolSet = "core") -> 
     startup.metrics.watch(EngineCollector(startup, box.memory_nodes, box.meter))
     resources = Resources(box)
     updates = PulseUpdates(resources.seen_by)
-    history = PulseHistory(box)
 
     def keep_measuring(container: Container) -> None:
         container.worker.run("warm up the pulse", box.warm_up)
-        container.worker.run("record the pulse", history.measure, after=EVERY_SECONDS)
+        container.worker.run("record the pulse", partial(record_pulse, box), after=EVERY_SECONDS)
 
     startup.when_open(keep_measuring)
     startup.when_open(lambda container: reserve_name(container.settings.user))
@@ -164,7 +164,7 @@ def build_server(container: Container | Startup, *, tools: ToolSet = "core") -> 
             server.add_resource(resource)
     updates.register(server)
     server.add_prompt(context_prompt(box))
-    server._additional_http_routes.append(Mount("/", app=pages_app(box, startup, history)))
+    server._additional_http_routes.append(Mount("/", app=pages_app(box, startup)))
     # No tool argument is also an HTTP header. Without this, the stateless protocol lists all tools
     # for every call to find such arguments: 8 ms.
     server._mcp_server.get_tool_input_schema = lambda _: None
