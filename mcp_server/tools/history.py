@@ -18,13 +18,14 @@ from mcp_server.answers.changes import (
     LogsAnswer,
     actor_shape,
 )
-from mcp_server.tools.arguments import FULL, READS, MemoryId
+from mcp_server.tools.arguments import FULL, READS, MaxCount, MemoryId
 from mcp_server.tools.toolbox import Tools
 from memvault.consolidation.dreams.record import PhaseReport
 from memvault.curation.changes.change_text import description, explanation, said_in
 from memvault.curation.quarantine import QuarantinedText
 from memvault.model.change import Change, ChangeKind
 from memvault.model.graph import is_uuid
+from memvault.model.memory import MAX_CONTENT_CHARS
 from memvault.model.moments import in_utc
 from memvault.vault.parse import frontmatter_of
 
@@ -36,7 +37,6 @@ NO_NOTE = (
     "them on the Activity page."
 )
 USUAL_SPAN = timedelta(hours=24)
-MAX_CONTENT_CHARS = 65_536
 
 ChangeType = Literal["created", "merged", "annotated", "dreamed", "boosted", "pruned", "restored"]
 Action = Literal["quarantine", "prune", "merge", "dream_consolidation", "adversarial_block"]
@@ -121,7 +121,7 @@ class HistoryTools(Tools):
         since: Annotated[
             datetime | None, Field(description="Start, ISO 8601; default: 24 hours ago.")
         ] = None,
-        limit: Annotated[int, Field(ge=1, le=100, description="How many at most.")] = 20,
+        limit: MaxCount = 20,
     ) -> LogsAnswer:
         """List what was forgotten, deleted, merged or put in quarantine, by whom and why.
 

@@ -19,7 +19,7 @@ from mcp_server.answers.status import (
     RecentProject,
     RecentShape,
 )
-from mcp_server.tools.arguments import FULL, READS, InProject, SessionId, Verbosity
+from mcp_server.tools.arguments import FULL, READS, InProject, MaxCount, SessionId, Verbosity
 from mcp_server.tools.toolbox import Tools
 from memvault.model.errors import GraphQueryError, InvalidParams, StoreUnavailable
 from memvault.model.memory import MemoryActivity, claimant
@@ -51,7 +51,6 @@ NodeId = Annotated[
     ),
 ]
 Hops = Annotated[int, Field(ge=1, le=3, description="Longest chain of relations.")]
-MaxCount = Annotated[int, Field(ge=1, le=100, description="How many at most.")]
 Since = Annotated[
     datetime | None,
     Field(description="Start, ISO 8601; default: 24 hours ago."),
