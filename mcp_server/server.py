@@ -52,11 +52,12 @@ from mcp_server.tools.moving import MoveTools
 from mcp_server.tools.navigation import NavigationTools
 from mcp_server.tools.operations import OperationTools
 from mcp_server.tools.planning import PlanningTools
+from mcp_server.tools.preferences import PreferenceTools
 from mcp_server.tools.questions import QuestionTools
 from mcp_server.tools.reasoning import ReasoningTools
 from mcp_server.tools.recall import ConnectorTools, GraphTools, NoteTools, RecallTools
 from mcp_server.tools.status import StatusTools
-from mcp_server.tools.store import PreferenceTools, StoreTools
+from mcp_server.tools.store import StoreTools
 from mcp_server.tools.toolbox import Toolbox
 from mcp_server.tools.undo import UndoTools
 from mcp_server.tools.verification import ImmunityTools, VerificationTools

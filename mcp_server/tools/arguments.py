@@ -89,10 +89,6 @@ RequestedMode = Annotated[
     Field(description="planning: varied ideas. execution: few, certain."),
 ]
 MemoryId = Annotated[str, Field(min_length=1, max_length=64, description="A memory's id.")]
-PreferenceKey = Annotated[
-    str,
-    Field(min_length=1, max_length=100, description='The subject, e.g. "reply language".'),
-]
 _RATIONALE = {"minLength": 10, "maxLength": 500}
 WhyKept = Annotated[
     str,

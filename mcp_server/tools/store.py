@@ -1,4 +1,4 @@
-"""store_memory and the preference tools."""
+"""store_memory."""
 
 from __future__ import annotations
 
@@ -11,9 +11,7 @@ from pydantic import Field, JsonValue
 
 from mcp_server.answers.changes import (
     ContradictedShape,
-    PreferenceAnswer,
     RelatedShape,
-    SimilarPreference,
     StoredAnswer,
 )
 from mcp_server.middleware.call_keys import call_key
@@ -21,10 +19,7 @@ from mcp_server.middleware.client_identity import client_name
 from mcp_server.tools.arguments import (
     ADDS,
     CORE,
-    READS,
-    SETS,
     Importance,
-    PreferenceKey,
     SessionId,
     WhyKept,
 )
@@ -34,7 +29,6 @@ from memvault.curation.actions import StoredMemory
 from memvault.curation.approval import claim_of_lifecycle
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.operations.draft import Draft
-from memvault.curation.operations.preferences import Preference, get_preference, preference_keys
 from memvault.curation.proposals import ProposalKind
 from memvault.curation.quarantine import QuarantinedText
 from memvault.curation.targets import namesakes
@@ -47,88 +41,15 @@ from memvault.model.memory import (
     Memory,
     UTLState,
 )
-from memvault.model.note import LineRange
 from memvault.model.search import Hit
-from memvault.model.state import CognitivePulse
 from memvault.reasoning.critique import NEW_CHARS, Contradiction
 from memvault.search.excerpt import Excerpt
-from memvault.text.stems import stems
 from memvault.vault.file_names import is_agent_file
 from memvault.vault.session_lines import is_captured
 from memvault.verification.sensitive_topics import sensitive_topic_of
 
 RELATED_BYTES = 160  # of what is quoted of a related memory; its nearest sentence is shown whole
 MAX_NAMESAKES = 3  # that a notice lists
-MAX_SIMILAR = 5  # preferences that an answer gives with their values
-MAX_KEYS = 30  # of preferences that an answer lists
-
-Value = Annotated[
-    str, Field(min_length=1, max_length=2000, description="The preference, in one line.")
-]
-
-
-class PreferenceTools(Tools):
-    """get_preference and set_preference."""
-
-    @tool(annotations=READS, tags=CORE, title="Get a preference")
-    def get_preference(self, key: PreferenceKey) -> PreferenceAnswer:
-        """Read one of the person's preferences by key; if `value` is null, see `similar`, `keys`.
-
-        Call this before you choose a language, style or format. All of them: recall_memory
-        "preferences".
-        """
-        container = self._box.container
-        store, folders = container.live.stores.keyvalue, container.vault.folders
-        preference = get_preference(store, folders, key, self._is_persons)
-        if preference is not None:
-            return PreferenceAnswer(
-                key=preference.key,
-                value=preference.value,
-                path=preference.path,
-                line=preference.line,
-                pulse=self._pulse_of(preference.path),
-            )
-        keys, key_stems = preference_keys(store, folders), stems(key)
-        near = [other for other in keys if not key_stems.isdisjoint(stems(other))][:MAX_SIMILAR]
-        similar = [get_preference(store, folders, other, self._is_persons) for other in near]
-        return PreferenceAnswer(
-            key=key,
-            value=None,
-            path=None,
-            similar=[SimilarPreference.of(each) for each in similar if each is not None],
-            keys=keys[:MAX_KEYS],
-            pulse=self._box.meter.of_change(),
-        )
-
-    def _is_persons(self, preference: Preference) -> bool:
-        memory = self._box.container.live.catalogue.by_path(preference.path)
-        lines = LineRange(preference.line, preference.line)
-        return memory is not None and memory.provenance.of_lines(lines).is_person
-
-    @tool(annotations=SETS, tags=CORE, title="Set a preference")
-    def set_preference(
-        self, key: PreferenceKey, value: Value, rationale: WhyKept
-    ) -> PreferenceAnswer:
-        """Save how the person wants something done from now on; replaces the key's old value.
-
-        Only what they said or clearly showed.
-        """
-        container = self._box.container
-        done = container.actions.set_preference(key, value, why_of(rationale))
-        return PreferenceAnswer(
-            key=done.result.key,
-            value=done.result.value,
-            path=done.result.path,
-            line=done.result.line,
-            reversal_hash=done.change.reversal_hash if done.change else None,
-            pulse=self._pulse_of(done.result.path),
-        )
-
-    def _pulse_of(self, path: str) -> CognitivePulse:
-        """The pulse of the note at a path and of those around it; of the vault without one."""
-        memory = self._box.container.live.catalogue.by_path(path)
-        return self._box.meter.around(memory.id) if memory else self._box.meter.of_vault()
-
 
 Content = Annotated[
     str | None,
