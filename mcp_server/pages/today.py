@@ -48,7 +48,7 @@ class TodayPage:
     def _faded_lately(self) -> list[Change]:
         container = self._site.container
         return container.curator.history.changes(
-            kinds=(ChangeKind.FADED,), since=container.now() - NOTICE, limit=None
+            kinds=(ChangeKind.FADED,), since=container.now() - NOTICE
         )
 
     def _saved_lately(self) -> list[tuple[Memory, datetime]]:

@@ -144,7 +144,7 @@ class Upkeep:
         sizes = self._versions.packs()
         if sum(sizes.values()) <= megabytes * MEGABYTE:
             return
-        changes = container.curator.history.changes(limit=None)
+        changes = container.curator.history.all()
         yield 0
         chosen = packs_to_drop(
             sizes,

@@ -92,7 +92,7 @@ class HistoryTools(Tools):
             memory = self._box.lookup.memory_named(node_id)
             node_id = memory.id
             changes = history.lineage(node_id, depth, memory.path)
-        all_changes = history.changes(node_id=node_id, limit=None)
+        all_changes = history.changes(node_id=node_id)
         active = [change for change in all_changes if change.undone_by is None]
         paths = {memory.path} if memory else {p for change in changes for p in change.paths}
         with_texts = include_content_diffs and memory is not None
@@ -130,9 +130,7 @@ class HistoryTools(Tools):
         """
         now = datetime.now(UTC)
         start = now - USUAL_SPAN if since is None else in_utc(since)
-        changes = self._box.container.curator.history.changes(
-            node_id=node_id, since=start, limit=None
-        )
+        changes = self._box.container.curator.history.changes(node_id=node_id, since=start)
         wanted_action = None if log_type == "all" else _ACTIONS[log_type]
         logged = [
             (change, action)
