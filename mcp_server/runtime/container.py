@@ -157,7 +157,7 @@ class Container:
             self.indexing.index_written(paths)
 
         self.actions = Actions(self.curator, self._indexed_vault, index_written)
-        self.manifest = ManifestKeeper(self.vault, self.curator, self._indexed_vault, index_written)
+        self.manifest = ManifestKeeper(self.curator, self._indexed_vault, index_written)
 
     def _open_journal(self) -> None:
         """Open the journal and what follows it, before anything reads it: so it is read once."""
