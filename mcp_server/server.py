@@ -17,7 +17,7 @@ from mcp_server.engine import ToolSet
 from mcp_server.engine.bridge import ONCE
 from mcp_server.engine.startup import Startup, WaitForStartup
 from mcp_server.engine_metrics import EngineCollector
-from mcp_server.hooks.summaries import SamplingClients, TrackSamplingClients
+from mcp_server.hooks.sampling_clients import SamplingClients, TrackSamplingClients
 from mcp_server.metrics import ToolMetrics
 from mcp_server.middleware.call_keys import CallKeys
 from mcp_server.middleware.client_identity import (

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcp_server.hooks.clients import HookCall, read_call
+from mcp_server.hooks.sampling_clients import SamplingClients
 from mcp_server.hooks.session_records import SessionRecords, modified_at
-from mcp_server.hooks.summaries import SamplingClients
 from memvault.capture.capturer import Captured, CaptureProgress, Capturer
 from memvault.capture.extract import Item, Statements
 from memvault.capture.hook_input import kept_input
