@@ -33,7 +33,7 @@ from memvault.curation.proposals import ProposalKind
 from memvault.curation.quarantine import QuarantinedText
 from memvault.curation.targets import namesakes
 from memvault.curation.tasks.near_duplicates import MIN_COSINE
-from memvault.model.errors import MemvaultError, RateLimited
+from memvault.model.errors import MemvaultError, NoteNotFound, RateLimited
 from memvault.model.memory import (
     MAX_CONTENT_CHARS,
     JohariQuadrant,
@@ -211,11 +211,13 @@ class StoreTools(Tools):
         quarantined = self._box.container.guarded.held_at(stored.path)
         if quarantined is not None and quarantined.whole:
             return self._quarantined(quarantined)
-        meter, catalogue = self._box.meter, self._box.container.live.catalogue
-        memory = catalogue.by_path(stored.path) or self._box.lookup.memory_on_disk(stored.path)
+        meter, live = self._box.meter, self._box.container.live
+        memory = live.catalogue.by_path(stored.path) or live.indexer.as_on_disk(stored.path)
+        if memory is None:  # it was removed again
+            raise NoteNotFound(f"There is no note at {stored.path}", path=stored.path)
 
         def is_session(key: str) -> bool:
-            other = catalogue.by_id(key)
+            other = live.catalogue.by_id(key)
             return other is not None and is_captured(other)
 
         # A session that hooks captured holds the sentence that a client stores from it.
