@@ -24,6 +24,7 @@ from memvault.model.errors import ModelUnavailable
 from memvault.model.memory import Lifecycle, Memory, balanced_importance
 from memvault.model.search import Hit
 from memvault.search.order import preferred
+from tests.integration.caller import all_shown
 from tests.integration.small_vault import opened
 from tests.unit.test_secrets import PLANTED
 
@@ -171,11 +172,11 @@ def test_what_the_person_verifies_gains_and_its_writer_is_credited(
         client="cursor",
     )
     learnt(container)
-    verify(container, stored["node_id"], verified=True)
+    verify(container, stored["node_id"], all_shown(container), verified=True)
     assert learnt(container).utility(stored["node_id"]) == 1.0
     kinds = [reward.kind for reward in learnt(container).rewards("cursor")]
     assert kinds[-1] is SignalKind.VERIFIED
-    verify(container, stored["node_id"], verified=False)
+    verify(container, stored["node_id"], all_shown(container), verified=False)
     assert learnt(container).utility(stored["node_id"]) == pytest.approx(0.2)
 
 
@@ -189,7 +190,7 @@ def test_what_the_person_verifies_gains_before_the_index_knows_that_it_is_verifi
     learnt(container)
     catalogue = container.live.catalogue
     before = catalogue.by_id(stored["node_id"])
-    verify(container, stored["node_id"], verified=True)
+    verify(container, stored["node_id"], all_shown(container), verified=True)
     monkeypatch.setattr(catalogue, "by_id", lambda _: before)
     assert learnt(container).utility(stored["node_id"]) == 1.0
 
