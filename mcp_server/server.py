@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Set
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
 from types import MethodType
@@ -128,8 +128,7 @@ def build_server(container: Container | Startup, *, tools: ToolSet = "core") -> 
         tools: the tool set of connections that request none.
     """
     startup = container if isinstance(container, Startup) else Startup.of(container)
-    box = Toolbox(startup)
-    box.tool_set = tools
+    box = Toolbox(startup, tools)
     startup.metrics.watch(EngineCollector(startup, box.memory_nodes, box.meter))
     resources = Resources(box)
     updates = PulseUpdates(resources.seen_by)
@@ -142,7 +141,6 @@ def build_server(container: Container | Startup, *, tools: ToolSet = "core") -> 
     startup.when_open(lambda container: reserve_name(container.settings.user))
 
     sampling = SamplingClients()
-    readers: set[str] = set()  # the tools that change nothing
     startup.when_open(lambda container: container.hooks.captures.summarise_with(sampling))
 
     @asynccontextmanager
@@ -155,11 +153,11 @@ def build_server(container: Container | Startup, *, tools: ToolSet = "core") -> 
         instructions=INSTRUCTIONS,
         version=__version__,
         lifespan=lifespan,
-        middleware=_middleware(startup, sampling, tools, readers),
+        middleware=_middleware(startup, box, sampling, tools),
         mask_error_details=True,
         dereference_schemas=False,
     )
-    readers |= _add_tools(server, box)
+    _add_tools(server, box)
     for group in (resources, VisualResources(box), ManifestResources(box)):
         for resource in resource_methods(group):
             server.add_resource(resource)
@@ -172,23 +170,20 @@ def build_server(container: Container | Startup, *, tools: ToolSet = "core") -> 
     return server
 
 
-def _add_tools(server: FastMCP[Any], box: Toolbox) -> set[str]:
-    """Add all tools to the server and the toolbox; returns the names of those that change
-    nothing."""
-    readers = set()
+def _add_tools(server: FastMCP[Any], box: Toolbox) -> None:
+    """Add all tools to the server and the toolbox."""
     for group in GROUPS:
         for tool in _tools_of(group(box)):
             server.add_tool(tool)
             box.tools.add(tool.name)
             if tool.annotations is not None and tool.annotations.read_only_hint:
-                readers.add(tool.name)
+                box.readers.add(tool.name)
             if "core" in tool.tags:
                 box.core_tools.add(tool.name)
-    return readers
 
 
 def _middleware(
-    startup: Startup, sampling: SamplingClients, tools: ToolSet, readers: Set[str]
+    startup: Startup, box: Toolbox, sampling: SamplingClients, tools: ToolSet
 ) -> list[Middleware]:
     """The middleware of each request, from the outside in."""
 
@@ -208,7 +203,7 @@ def _middleware(
         TrackSamplingClients(sampling),
         CallKeys(startup.now),
         OriginMarks(startup.now),
-        QuarantineGuard(startup.now, readers),
+        QuarantineGuard(startup.now, box.readers),
         CountRequests(lambda: startup.now().requests),
     ]
 

@@ -50,13 +50,22 @@ RETRY_SECONDS = 0.5  # until the similarity index is loaded
 
 
 class Toolbox:
-    """The services that all tools share. Made once per server; thread-safe."""
+    """The services that all tools share. Made once per server; thread-safe.
 
-    def __init__(self, startup: Startup) -> None:
+    Args:
+        tool_set: the one of connections that request none.
+
+    Attributes:
+        tools, core_tools, readers: names of all tools, of the core set, and of those that change
+            nothing.
+    """
+
+    def __init__(self, startup: Startup, tool_set: ToolSet = "core") -> None:
         self._startup = startup
-        self.tools: set[str] = set()  # names of all tools
-        self.core_tools: set[str] = set()  # of these, the core set
-        self.tool_set: ToolSet = "core"  # of connections that request none
+        self.tools: set[str] = set()
+        self.core_tools: set[str] = set()
+        self.readers: set[str] = set()
+        self._tool_set = tool_set
         self.meter = PulseMeter(
             lambda: self.container.live.similarity_index,
             tasks=self._tasks_about,
@@ -70,8 +79,8 @@ class Toolbox:
             activity=lambda: self.container.activity,
             capacity=lambda: self.container.settings.cache.memories,
         )
-        self.lookup = NodeLookup(lambda: self.container)
-        self.presenter = MemoryPresenter(lambda: self.container, self.meter, self.memory_nodes)
+        self.lookup = NodeLookup(startup.now)
+        self.presenter = MemoryPresenter(startup.now, self.meter, self.memory_nodes)
 
     @property
     def container(self) -> Container:
@@ -92,7 +101,7 @@ class Toolbox:
     @property
     def offered(self) -> Set[str]:
         """Names of the tools that the calling client sees."""
-        is_full = (requested_tools() or self.tool_set) == "full"
+        is_full = (requested_tools() or self._tool_set) == "full"
         return self.tools if is_full else self.core_tools
 
     def offers(self, tool: str) -> bool:
