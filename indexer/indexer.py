@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from datetime import UTC, datetime
 
 from indexer.catalogue import Catalogue
@@ -22,7 +22,7 @@ from indexer.repairs import Repairs
 from indexer.stored_notes import notes_of_others
 from indexer.suppressed_nodes import SuppressedNodes
 from memvault.config.settings import IndexSettings
-from memvault.model.errors import DiskFull, StoreUnavailable
+from memvault.model.errors import DiskFull, StorageError, StoreUnavailable
 from memvault.model.graph import GraphNode, NotesIndexed
 from memvault.model.memory import Memory
 from memvault.model.priority import AwaitedLock, make_way, making_way
@@ -241,6 +241,15 @@ class Indexer:
         with self._lock:
             for stored in notes_of_others(self.stores, self.catalogue, self._names, paths):
                 self._notify(stored)
+
+    def awaits_others(self) -> bool:
+        """Whether the process that indexes has yet to index a note that was written here."""
+        with suppress(StorageError):  # the journal cannot be read for a moment
+            for path in list(self.awaited):
+                if not self.comparison.is_current(path):
+                    break  # one is enough: without a process that indexes, there may be thousands
+                self.awaited.discard(path)
+        return bool(self.awaited)
 
     def as_on_disk(self, path: str) -> Memory | None:
         """The note on disk, which may not be indexed yet, with the id that it probably gets."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Set
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from functools import partial
 from types import MethodType
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from mcp_server.engine import ToolSet
 from mcp_server.engine.bridge import ONCE
 from mcp_server.engine.startup import Startup, WaitForStartup
 from mcp_server.engine_metrics import EngineCollector
-from mcp_server.hooks.summaries import SamplingClients, TrackSamplingClients
+from mcp_server.hooks.sampling_clients import SamplingClients, TrackSamplingClients
 from mcp_server.metrics import ToolMetrics
 from mcp_server.middleware.call_keys import CallKeys
 from mcp_server.middleware.client_identity import (
@@ -31,10 +32,10 @@ from mcp_server.middleware.origin_marks import OriginMarks
 from mcp_server.middleware.quarantine_guard import QuarantineGuard
 from mcp_server.middleware.visible_text import VisibleText
 from mcp_server.pages import pages_app
-from mcp_server.pages.pulse_history import EVERY_SECONDS, PulseHistory
+from mcp_server.pages.pulse_history import EVERY_SECONDS, record_pulse
 from mcp_server.prompts import context_prompt
 from mcp_server.resources.manifest import ManifestResources
-from mcp_server.resources.state import answering, resource_methods
+from mcp_server.resources.state import Resources, resource_methods
 from mcp_server.resources.subscriptions import PulseUpdates
 from mcp_server.resources.visualize import VisualResources
 from mcp_server.runtime.running_requests import CountRequests
@@ -43,6 +44,7 @@ from mcp_server.tools.context import CitationTools, ContextTools
 from mcp_server.tools.dreams import DreamTools
 from mcp_server.tools.forgetting import ForgettingTools
 from mcp_server.tools.history import HistoryTools
+from mcp_server.tools.instructions import SessionTools
 from mcp_server.tools.learning import LearningTools
 from mcp_server.tools.listing import ListTools
 from mcp_server.tools.manifest import ManifestTools
@@ -50,11 +52,12 @@ from mcp_server.tools.moving import MoveTools
 from mcp_server.tools.navigation import NavigationTools
 from mcp_server.tools.operations import OperationTools
 from mcp_server.tools.planning import PlanningTools
+from mcp_server.tools.preferences import PreferenceTools
 from mcp_server.tools.questions import QuestionTools
 from mcp_server.tools.reasoning import ReasoningTools
 from mcp_server.tools.recall import ConnectorTools, GraphTools, NoteTools, RecallTools
-from mcp_server.tools.status import SessionTools, StatusTools
-from mcp_server.tools.store import PreferenceTools, StoreTools
+from mcp_server.tools.status import StatusTools
+from mcp_server.tools.store import StoreTools
 from mcp_server.tools.toolbox import Toolbox
 from mcp_server.tools.undo import UndoTools
 from mcp_server.tools.verification import ImmunityTools, VerificationTools
@@ -125,22 +128,19 @@ def build_server(container: Container | Startup, *, tools: ToolSet = "core") -> 
         tools: the tool set of connections that request none.
     """
     startup = container if isinstance(container, Startup) else Startup.of(container)
-    box = Toolbox(startup)
-    box.tool_set = tools
+    box = Toolbox(startup, tools)
     startup.metrics.watch(EngineCollector(startup, box.memory_nodes, box.meter))
-    resources, reads = answering(box)
+    resources = Resources(box)
     updates = PulseUpdates(resources.seen_by)
-    history = PulseHistory(box)
 
     def keep_measuring(container: Container) -> None:
         container.worker.run("warm up the pulse", box.warm_up)
-        container.worker.run("record the pulse", history.measure, after=EVERY_SECONDS)
+        container.worker.run("record the pulse", partial(record_pulse, box), after=EVERY_SECONDS)
 
     startup.when_open(keep_measuring)
     startup.when_open(lambda container: reserve_name(container.settings.user))
 
     sampling = SamplingClients()
-    readers: set[str] = set()  # the tools that change nothing
     startup.when_open(lambda container: container.hooks.captures.summarise_with(sampling))
 
     @asynccontextmanager
@@ -153,40 +153,37 @@ def build_server(container: Container | Startup, *, tools: ToolSet = "core") -> 
         instructions=INSTRUCTIONS,
         version=__version__,
         lifespan=lifespan,
-        middleware=_middleware(startup, sampling, tools, readers),
+        middleware=_middleware(startup, box, sampling, tools),
         mask_error_details=True,
         dereference_schemas=False,
     )
-    readers |= _add_tools(server, box)
-    maps, manifest = VisualResources(box), ManifestResources(box)
-    for resource in (*reads, *resource_methods(maps), *resource_methods(manifest)):
-        server.add_resource(resource)
+    _add_tools(server, box)
+    for group in (resources, VisualResources(box), ManifestResources(box)):
+        for resource in resource_methods(group):
+            server.add_resource(resource)
     updates.register(server)
     server.add_prompt(context_prompt(box))
-    server._additional_http_routes.append(Mount("/", app=pages_app(box, startup, history)))
+    server._additional_http_routes.append(Mount("/", app=pages_app(box, startup)))
     # No tool argument is also an HTTP header. Without this, the stateless protocol lists all tools
     # for every call to find such arguments: 8 ms.
     server._mcp_server.get_tool_input_schema = lambda _: None
     return server
 
 
-def _add_tools(server: FastMCP[Any], box: Toolbox) -> set[str]:
-    """Add all tools to the server and the toolbox; returns the names of those that change
-    nothing."""
-    readers = set()
+def _add_tools(server: FastMCP[Any], box: Toolbox) -> None:
+    """Add all tools to the server and the toolbox."""
     for group in GROUPS:
         for tool in _tools_of(group(box)):
             server.add_tool(tool)
             box.tools.add(tool.name)
             if tool.annotations is not None and tool.annotations.read_only_hint:
-                readers.add(tool.name)
+                box.readers.add(tool.name)
             if "core" in tool.tags:
                 box.core_tools.add(tool.name)
-    return readers
 
 
 def _middleware(
-    startup: Startup, sampling: SamplingClients, tools: ToolSet, readers: Set[str]
+    startup: Startup, box: Toolbox, sampling: SamplingClients, tools: ToolSet
 ) -> list[Middleware]:
     """The middleware of each request, from the outside in."""
 
@@ -206,7 +203,7 @@ def _middleware(
         TrackSamplingClients(sampling),
         CallKeys(startup.now),
         OriginMarks(startup.now),
-        QuarantineGuard(startup.now, readers),
+        QuarantineGuard(startup.now, box.readers),
         CountRequests(lambda: startup.now().requests),
     ]
 

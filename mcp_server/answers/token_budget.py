@@ -12,8 +12,8 @@ from pydantic_core import to_json
 
 from mcp_server.answers.base import Shape
 from mcp_server.answers.context import SourceShape
+from mcp_server.answers.origins import marked
 from mcp_server.answers.reasoning import InsightsShape, NearShape, SurroundingsShape
-from mcp_server.middleware.origin_marks import marked
 from memvault.model.memory import Memory
 from memvault.model.search import Neighbour, VerbosityLevel
 from memvault.search.context.forms import ContextBudget

@@ -93,7 +93,6 @@ _HANDSHAKE_SECONDS = 10.0
 _POLL_SECONDS = 0.05
 _OPENING_POLL_SECONDS = 0.3
 _LOG_TAIL_LINES = 8
-_LOG_KEEP_BYTES = 5_000_000
 
 
 def engine_command(vault: Path, config: Path | None = None) -> list[str]:
@@ -226,7 +225,6 @@ class Launcher:
         return _numbers(address.version) < _numbers(self._version or installed_version())
 
     def _spawn(self) -> subprocess.Popen[bytes]:
-        self._shorten_log()
         environment = dict(os.environ)
         if "PYTHONPATH" in environment:  # relative entries refer to the current folder
             entries = environment["PYTHONPATH"].split(os.pathsep)
@@ -237,11 +235,6 @@ class Launcher:
         # Reap the engine: as a zombie, it would look alive to `memvault stop`.
         threading.Thread(target=engine.wait, daemon=True).start()
         return engine
-
-    def _shorten_log(self) -> None:
-        with suppress(OSError):  # there is none yet, or another process writes it (Windows)
-            if self._state.log.stat().st_size > _LOG_KEEP_BYTES:
-                self._state.log.replace(self._state.log.with_suffix(".log.1"))
 
     def _died(self, code: int) -> EngineUnavailable:
         from memvault.stores.faults import is_disk_full

@@ -7,10 +7,9 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import mcp_types as mt
@@ -24,13 +23,16 @@ from mcp_server.metrics import Metrics
 from mcp_server.middleware import CallTool, ReadResource, ResourceRead, ToolCall
 from mcp_server.middleware.errors import error_result, protocol_error
 from mcp_server.runtime.activity_tracker import ActivityTracker
-from mcp_server.runtime.index_status import MULTILINGUAL, language_problem, quarantine_problem
-from memvault.model.errors import EngineUnavailable, MemvaultError, StorageError, StoreUnavailable
+from mcp_server.runtime.index_status import (
+    DISK_FULL,
+    all_problems,
+    degraded_parts,
+    incomplete_because,
+)
+from memvault.model.errors import EngineUnavailable, MemvaultError, StoreUnavailable
 from memvault.text.encoders.model_files import EXPORTING
-from memvault.vault.files import vault_missing
 
 if TYPE_CHECKING:
-    from indexer.indexer import Indexer
     from indexer.progress import Report
     from mcp_server.runtime.container import Container
     from memvault.curation.manifest.keeper import WrittenManifest
@@ -41,15 +43,6 @@ SCAN_PATIENCE_SECONDS = 45.0  # a call's longest wait for the scan at the engine
 SCAN_GRACE_SECONDS = 120.0  # no call waits for the scan later than this after its start
 _CLOSE_SECONDS = 20.0  # closing's longest wait for the current batch
 _STOPPING = "The memvault engine is stopping. Call again: that starts a new one."
-_DISK_FULL = (
-    "The disk is full: recent changes are saved but not searchable yet. Free some space, and "
-    "indexing resumes."
-)
-_NOT_INDEXED_ELSEWHERE = (
-    "The process that indexes has not indexed recent changes yet: they are saved, but not "
-    "searchable."
-)
-
 ReportStep = Callable[[str], None]
 
 
@@ -162,22 +155,8 @@ class Startup:
     def notice(self) -> str | None:
         """Why answers may be incomplete now: a missing vault, an unreachable or full server, or
         notes that are not indexed yet. None if they are complete."""
-        if self._opened.done():
-            container = self.now()
-            stores = container.live.stores
-            if container.vault.is_missing():
-                return vault_missing(container.vault.root).message
-            if unreachable := stores.unreachable():
-                return f"{_names_and_verb(unreachable)} unreachable; results may be incomplete."
-            if full := stores.full():
-                return (
-                    f"{_names_and_verb(full)} full; recent changes are saved but not searchable "
-                    "yet."
-                )
-            if container.live.indexer.lacks_space:
-                return _DISK_FULL
-            if _awaits_others(container.live.indexer):
-                return _NOT_INDEXED_ELSEWHERE
+        if self._opened.done() and (reason := incomplete_because(self.now())) is not None:
+            return reason
         is_updating = self._opened.done() and self.now().live.indexer.updating
         if not (self.indexing or is_updating):
             return None
@@ -200,13 +179,7 @@ class Startup:
         error = self._opened.exception()
         if error is not None:
             return {"status": "failed", "error": str(error)}
-        container = self._opened.result()
-        lacking = {
-            "not_answering": container.live.stores.unreachable(),
-            "without_room": container.full_stores(),
-            "missing": ["the vault folder"] if container.vault.is_missing() else [],
-        }
-        problems = {key: names for key, names in lacking.items() if names}
+        problems = degraded_parts(self._opened.result())
         return {"status": "degraded" if problems else "ok", **problems}
 
     def status(self) -> dict[str, Any]:
@@ -234,16 +207,7 @@ class Startup:
         return problem
 
     def doctor(self, *, fix: bool) -> list[Problem]:
-        container = self.wait()
-        problems, last_upkeep = container.indexing.doctor(fix=fix), container.upkeep.last
-        if last_upkeep is not None and last_upkeep.removed_any:
-            problems.append(Problem("note", str(last_upkeep), "nothing to do"))
-        if low_disk := container.upkeep.low_disk():
-            problems.append(Problem("note", low_disk, "free some space on that disk"))
-        if language := language_problem(container.live.searcher.hybrid):
-            problems.append(Problem("note", language, MULTILINGUAL))
-        if held := quarantine_problem(container):
-            problems.append(Problem("note", held, "look at them on the Curate page"))
+        problems = all_problems(self.wait(), fix=fix)
         if problem := self._configuration_problem():
             problems.insert(0, problem)
         return problems
@@ -337,26 +301,12 @@ class Startup:
         )
 
 
-def _awaits_others(indexer: Indexer) -> bool:
-    """Whether the process that indexes has yet to index a note that was written here."""
-    with suppress(StorageError):  # no answer fails because the journal cannot be read for a moment
-        for path in list(indexer.awaited):
-            if not indexer.comparison.is_current(path):
-                break  # one is enough: without a process that indexes, there may be thousands
-            indexer.awaited.discard(path)
-    return bool(indexer.awaited)
-
-
-def _names_and_verb(names: Sequence[str]) -> str:
-    return f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'}"
-
-
 def _with_notice(result: ToolResult, notice: str | None) -> ToolResult:
     content = result.structured_content
     if notice is None or result.is_error or not content:
         return result
     existing = content.get("notice")
-    if existing and notice != _DISK_FULL:
+    if existing and notice != DISK_FULL:
         return result
     combined = f"{existing} {notice}" if existing else notice
     return ToolResult(structured_content={**content, "notice": combined}, meta=result.meta)

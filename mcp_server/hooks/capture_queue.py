@@ -14,22 +14,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcp_server.hooks.clients import HookCall, read_call
+from mcp_server.hooks.sampling_clients import SamplingClients
 from mcp_server.hooks.session_records import SessionRecords, modified_at
-from mcp_server.hooks.summaries import (
-    MAX_LINES,
-    MIN_LINES,
-    SamplingClients,
-    prompt_of,
-    supported_sentences,
-)
 from memvault.capture.capturer import Captured, CaptureProgress, Capturer
-from memvault.capture.extract import Item, ItemKind, Statements
+from memvault.capture.extract import Item, Statements
 from memvault.capture.hook_input import kept_input
 from memvault.capture.session_note import CapturedSession
+from memvault.capture.summary import MAX_LINES, MIN_LINES, prompt_of, supported_sentences
 from memvault.capture.transcripts import TranscriptTurn, read_turns
 from memvault.config.hook_files import HookFiles
 from memvault.model.errors import MalformedFrontmatter, MemvaultError
 from memvault.text.secrets import without_secrets
+from memvault.vault.session_lines import ItemKind
 
 if TYPE_CHECKING:
     from mcp_server.runtime.container import Container
@@ -67,7 +63,7 @@ class CaptureQueue:
         self._project_of = project_of
         self._excluded = excluded
         self._folder = Path(files.pending)
-        self._capturer = Capturer(container.curator, self._path_of)
+        self._capturer = Capturer(container.curator, container.path_of)
         self._sampling = SamplingClients()  # none, until a server has connections
         self._worker = container.worker
         self._started = False
@@ -233,10 +229,6 @@ class CaptureQueue:
                 texts = [item.text for item in captured.items]
                 record.unsummarised = [*record.unsummarised, *texts][-MAX_LINES:]
             self._records.save(record)
-
-    def _path_of(self, note_id: str) -> str | None:
-        memory = self._container.live.catalogue.by_id(note_id)
-        return memory.path if memory is not None else None
 
 
 def _of_subagent(

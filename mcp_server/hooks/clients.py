@@ -19,15 +19,16 @@ from memvault.capture.transcripts import spoken
 from memvault.model.json_text import json_value
 from memvault.model.unicode_forms import without_invisible
 
-# The client's own name of an event, if it differs.
-_OWN_NAMES: Mapping[str, Mapping[str, str]] = {
-    "gemini-cli": {
-        "UserPromptSubmit": "BeforeAgent",
-        "PreToolUse": "BeforeTool",
-        "PostToolUse": "AfterTool",
-        "PreCompact": "PreCompress",
-        "Stop": "AfterAgent",
-    }
+# The names that Gemini CLI has for events.
+GEMINI_EVENTS: Mapping[str, str] = {
+    "SessionStart": "SessionStart",
+    "UserPromptSubmit": "BeforeAgent",
+    "PreToolUse": "BeforeTool",
+    "PostToolUse": "AfterTool",
+    "PreCompact": "PreCompress",
+    "Stop": "AfterAgent",
+    "SessionEnd": "SessionEnd",
+    "Notification": "Notification",
 }
 # The events after which a client accepts text for its model.
 _TAKES_CONTEXT: Mapping[str, frozenset[str]] = {
@@ -183,8 +184,8 @@ def written_reply(client: str, event: str, reply: Reply) -> bytes:
         takes = reply.context and event in _TAKES_CONTEXT[client]
         return _json({"additional_context": reply.context}) if takes else b""
     output: dict[str, Any] = {}
-    own_name = _OWN_NAMES.get(client, {}).get(event, event)
     if reply.context and event in _TAKES_CONTEXT[client]:
+        own_name = GEMINI_EVENTS[event] if client == "gemini-cli" else event
         specific = {"hookEventName": own_name, "additionalContext": reply.context}
         output["hookSpecificOutput"] = specific
     elif reply.context and event in ("UserPromptSubmit", "PreToolUse"):

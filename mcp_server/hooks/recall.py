@@ -13,7 +13,6 @@ from datetime import UTC, datetime
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from mcp_server.hooks.session_quotations import MAX_COMPARED, SessionQuotations
 from memvault.capture.extract import says_little
 from memvault.capture.quotations import (
     DECIDED,
@@ -27,6 +26,7 @@ from memvault.capture.quotations import (
 )
 from memvault.capture.replaced_lines import newer_first
 from memvault.capture.session_note import path_from
+from memvault.capture.session_quotations import MAX_COMPARED, SessionQuotations
 from memvault.model.errors import MemvaultError
 from memvault.model.memory import Memory
 from memvault.model.note import LineRange, Sentence
@@ -78,7 +78,12 @@ class HookRecall:
         self._container = container
         self._need = PromptNeed(container.embedder.embed_query)
         self._vectors = PhraseVectors(container.models.phrases)
-        self.sessions = SessionQuotations(container)
+        self.sessions = SessionQuotations(
+            lambda: container.live.catalogue,
+            container.guarded.read,
+            container.outlines,
+            container.embedder,
+        )
 
     def warm_up(self) -> None:
         """Embed the samples now, so that the first prompt does not wait for them."""

@@ -16,9 +16,9 @@ from mcp_server.hooks.destructive_calls import (
     destroyed_by_command,
     destroyed_by_tool,
 )
-from mcp_server.hooks.project_folder import project_of
 from mcp_server.hooks.recall import HookRecall
 from mcp_server.hooks.session_records import GivenEvent, SessionRecord, SessionRecords
+from memvault.capture.project_folder import project_of
 from memvault.capture.quotations import Quotation, distinct
 from memvault.capture.session_note import CapturedSession
 from memvault.cognition.blind_spots import blind_spots

@@ -38,8 +38,6 @@ VERBOSITY = "Verbosity level must be 0, 1, or 2"
 MESSAGES = {
     ("rationale", "missing"): RATIONALE,
     ("rationale", "string_type"): RATIONALE,
-    ("rationale", "string_too_short"): "Rationale must be at least 10 characters",
-    ("rationale", "string_too_long"): "Rationale must be at most 500 characters",
     ("query", "string_too_short"): "The question is empty: give a question or keywords",
     ("sources", "too_short"): "sources needs at least 2 memories; the target may be one of them",
     ("content", "string_too_long"): "Content exceeds maximum length of 65536 characters",

@@ -12,18 +12,17 @@ from mcp_server.pages.curate import CuratePage
 from mcp_server.pages.memory import MemoriesPage, MemoryPage
 from mcp_server.pages.move import MovePage
 from mcp_server.pages.page_actions import MemoryButtons
-from mcp_server.pages.pulse_history import PulseHistory
 from mcp_server.pages.site import Events, Site
 from mcp_server.pages.timeline import TimelinePage
 from mcp_server.pages.today import TodayPage
 from mcp_server.tools.toolbox import Toolbox
 
 
-def pages_app(box: Toolbox, startup: Startup, history: PulseHistory) -> Starlette:
+def pages_app(box: Toolbox, startup: Startup) -> Starlette:
     """The pages over one vault."""
     site = Site(box, startup)
     pages = (
-        TodayPage(site, history),
+        TodayPage(site),
         AskPage(site),
         CuratePage(site),
         TimelinePage(site),

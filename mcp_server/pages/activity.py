@@ -99,7 +99,7 @@ class ActivityPage:
 
     def _clients(self) -> list[str]:
         """The authors of changes: the person, then the clients by name."""
-        changes = self._site.container.curator.history.changes(limit=None)
+        changes = self._site.container.curator.history.all()
         return [YOU, *sorted({change.client for change in changes if change.client})]
 
     def _sessions(self) -> list[tuple[Session, list[tuple[str, str]]]]:

@@ -79,7 +79,7 @@ class AskPage:
             reasons=self._reasons(query, answered.hits),
             earlier=self._earlier(query, {hit.memory.id for hit in answered.hits}),
             seen=versions,
-            pulse=self._site.box.pulse_of(answered.hits),
+            pulse=self._site.box.meter.of_hits(answered.hits),
             **shared_context,
         )
 
@@ -88,7 +88,7 @@ class AskPage:
         container = self._site.container
         cases = [
             (case, memory)
-            for case in container.learning.cases_like(query, MAX_CASES)
+            for case in container.learning.cases.like(query, MAX_CASES)
             if (memory := container.live.catalogue.by_id(case.memory)) is not None
         ]
         return [(case, memory) for case, memory in cases if memory.id not in shown_ids]

@@ -69,7 +69,7 @@ class LearntPart:
             ),
             helped=[
                 (case, memory)
-                for case in by_value(service.cases(), MAX_SHOWN)
+                for case in by_value(service.cases.in_use(), MAX_SHOWN)
                 if (memory := by_id(case.memory)) is not None
             ],
             unanswered=unanswered,

@@ -57,9 +57,7 @@ class Plot:
 def plots(container: Container) -> list[Plot]:
     """The plots of fading, learning and dreams that have data."""
     today = container.now().astimezone(UTC).date()
-    changes = container.curator.history.changes(
-        kinds=(ChangeKind.FADED, ChangeKind.RECONSTRUCTED), limit=None
-    )
+    changes = container.curator.history.changes(kinds=(ChangeKind.FADED, ChangeKind.RECONSTRUCTED))
     faded, reconstructed = (
         [(_day(c.at), 1.0) for c in changes if c.kind is kind and not c.undone_by]
         for kind in (ChangeKind.FADED, ChangeKind.RECONSTRUCTED)

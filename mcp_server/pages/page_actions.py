@@ -38,30 +38,29 @@ PERSON = "page"  # the client's name in the history
 ACTOR = Actor(kind="person", name=PERSON)
 
 
-# The content hashes of the notes that the page showed, by id; None if no page is involved.
-Seen = Mapping[str, str] | None
+Seen = Mapping[str, str]  # the content hashes of the notes that the page showed, by id
+NOTHING_SHOWN: Seen = {}
 
 
-def by_person(rationale: str, reason: str | None = None, seen: Seen = None) -> Attribution:
+def by_person(rationale: str, reason: str | None = None, seen: Seen = NOTHING_SHOWN) -> Attribution:
     """The provenance of a change that a person makes on a page."""
-    return Attribution(PERSON, rationale, reason, "person", seen=seen or {})
+    return Attribution(PERSON, rationale, reason, "person", seen=seen)
 
 
 PROMOTED = "kept on the page from a captured session"
 NAMELESS = "me"  # the verifying person, if no name is configured
 
 
-def verify(container: Container, name: str, seen: Seen = None, *, verified: bool) -> None:
+def verify(container: Container, name: str, seen: Seen, *, verified: bool) -> None:
     """Record that the person marked a memory, as the page showed it, as verified or wrong."""
-    if seen is not None:
-        check_shown(container.actions.target(name).node_ids, seen)
+    check_shown(container.actions.target(name).node_ids, seen)
     by = container.settings.user.strip() or NAMELESS
     done = "verified on the page" if verified else "marked as wrong on the page"
     why = by_person(done, seen=seen)
     container.actions.verify(name, why, verified=verified, by=by)
 
 
-def run_action(container: Container, call: TaskAction, seen: Seen = None) -> None:
+def run_action(container: Container, call: TaskAction, seen: Seen) -> None:
     """Run the action that a curation task suggests, on the notes as the page showed them.
 
     Raises InvalidParams: the page cannot run it.
@@ -118,7 +117,7 @@ def _run_move(actions: Actions, call: TaskAction, why: Attribution) -> None:
 
 
 def accept_proposal(
-    container: Container, proposal: Proposal, seen: Seen = None, *, move: bool = False
+    container: Container, proposal: Proposal, seen: Seen, *, move: bool = False
 ) -> None:
     """Apply a client's proposal.
 
@@ -129,8 +128,7 @@ def accept_proposal(
     if proposal.call is not None:
         run_action(container, proposal.call, seen)
     elif proposal.kind is ProposalKind.PERMANENT:
-        if seen is not None:
-            check_shown([proposal.note_id], seen)
+        check_shown([proposal.note_id], seen)
         why = by_person("made permanent on the page", seen=seen)
         actions.set_lifecycle(proposal.note_id, Lifecycle.PERMANENT, why, move=move)
     else:
@@ -165,7 +163,7 @@ def line_to_link(container: Container, task: CurationTask) -> LinkedLine | None:
 
 
 def accept_dream_proposal(
-    container: Container, task: CurationTask, shown: str = "", seen: Seen = None
+    container: Container, task: CurationTask, shown: str = "", seen: Seen = NOTHING_SHOWN
 ) -> None:
     """Apply a dream's proposal.
 

@@ -53,26 +53,20 @@ def pulse_plot(points: Sequence[PulsePoint]) -> PulsePlot:
     )
 
 
-class PulseHistory:
-    """The pulse of the vault over time, as the toolbox measures it. Thread-safe."""
+def pulse_points(box: Toolbox, days: int) -> Sequence[PulsePoint]:
+    """The pulse of the vault in the last ``days`` days, and the current one.
 
-    def __init__(self, box: Toolbox) -> None:
-        self._box = box
+    Raises StoreUnavailable: the container is not open yet.
+    """
+    now = datetime.now(UTC)
+    pulse, notes = box.meter.of_vault(), len(box.container.live.catalogue)
+    recorded = box.container.pulse_log.points(now - timedelta(days=days))
+    return [*recorded, PulsePoint(now, pulse.entropy, pulse.coherence, notes)]
 
-    def points(self, days: int) -> Sequence[PulsePoint]:
-        """The pulse of the last ``days`` days, and the current one.
 
-        Raises StoreUnavailable: the container is not open yet.
-        """
-        now = datetime.now(UTC)
-        pulse, notes = self._box.meter.of_vault(), len(self._box.container.live.catalogue)
-        recorded = self._box.container.pulse_log.points(now - timedelta(days=days))
-        return [*recorded, PulsePoint(now, pulse.entropy, pulse.coherence, notes)]
-
-    def measure(self) -> float:
-        """Record the current pulse; returns the seconds until the next measurement."""
-        notes = len(self._box.container.live.catalogue)
-        if notes:
-            pulse = self._box.meter.of_vault()
-            self._box.container.pulse_log.record(pulse, notes, datetime.now(UTC))
-        return EVERY_SECONDS
+def record_pulse(box: Toolbox) -> float:
+    """Record the current pulse of the vault; returns the seconds until the next record."""
+    notes = len(box.container.live.catalogue)
+    if notes:
+        box.container.pulse_log.record(box.meter.of_vault(), notes, datetime.now(UTC))
+    return EVERY_SECONDS

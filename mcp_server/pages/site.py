@@ -27,18 +27,17 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mcp_server.engine.installed import installed_version
 from mcp_server.engine.startup import Startup
-from mcp_server.middleware.origin_marks import claimant
 from mcp_server.pages.forms import Form, FormToken, back_to
 from mcp_server.pages.seen_notes import check_unchanged
 from mcp_server.pages.shown_changes import last_of_person
 from mcp_server.runtime.index_status import held_notes
 from mcp_server.tools.toolbox import Toolbox
 from memvault.model.errors import InvalidParams, MemvaultError, NoteNotFound, StoreUnavailable
+from memvault.model.memory import claimant
 from memvault.model.unicode_forms import without_invisible
 
 if TYPE_CHECKING:
     from mcp_server.runtime.container import Container
-    from memvault.model.change import Change
 
 HERE = Path(__file__).parent
 _MEMORY_LINK = re.compile(r'href="/memory/([0-9a-f-]{36})"')
@@ -181,13 +180,9 @@ class Site:
                     len(held_notes(container)),
                 )
             ),
-            "last": self.last_change(),
+            "last": last_of_person(container),  # which the undo key undoes
             "notice": self.startup.notice(),
         }
-
-    def last_change(self) -> Change | None:
-        """The person's last change that is not undone, which the undo key undoes."""
-        return last_of_person(self.container)
 
     def _answer(self, answer: Callable[[], Response], request: Request) -> Response:
         try:

@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute
 
 from mcp_server.pages.forms import Form
 from mcp_server.pages.page_actions import ACTOR
-from mcp_server.pages.pulse_history import PulseHistory, pulse_plot
+from mcp_server.pages.pulse_history import pulse_plot, pulse_points
 from mcp_server.pages.shown_changes import shown_changes
 from mcp_server.pages.site import Site
 from mcp_server.runtime.index_status import held_notes
@@ -33,9 +33,8 @@ MAX_DREAMT = 7
 
 
 class TodayPage:
-    def __init__(self, site: Site, history: PulseHistory) -> None:
+    def __init__(self, site: Site) -> None:
         self._site = site
-        self._history = history
         self.routes: list[BaseRoute] = [
             site.page("/", self._show),
             site.action("/fading", self._switch_fading),
@@ -49,7 +48,7 @@ class TodayPage:
     def _faded_lately(self) -> list[Change]:
         container = self._site.container
         return container.curator.history.changes(
-            kinds=(ChangeKind.FADED,), since=container.now() - NOTICE, limit=None
+            kinds=(ChangeKind.FADED,), since=container.now() - NOTICE
         )
 
     def _saved_lately(self) -> list[tuple[Memory, datetime]]:
@@ -65,7 +64,7 @@ class TodayPage:
         tasks = container.curation.tasks()
         indexing, unreachable = container.indexing.status(), container.live.stores.unreachable()
         problems = [f"{path}: {why}" for path, why in container.live.indexer.problems.items()]
-        points = self._history.points(DAYS)
+        points = pulse_points(self._site.box, DAYS)
         return self._site.render(
             "today.html",
             request,

@@ -18,13 +18,12 @@ from mcp_server.answers.base import Filled, Moment, Named, Rounded, Shape, optio
 from mcp_server.answers.memories import StateShape
 from mcp_server.answers.status import ConceptShape
 from mcp_server.middleware.client_identity import client_name, connection_id
-from mcp_server.middleware.origin_marks import claimant
-from mcp_server.runtime.vault_stats import VaultStats
+from mcp_server.tools.status import main_concepts
 from mcp_server.tools.toolbox import Toolbox
 from memvault.cognition.sessions import Session, pulse_of_session, session_state
 from memvault.model.errors import InvalidParams, MemvaultError, NoteNotFound, SessionNotFound
 from memvault.model.graph import GraphEdge
-from memvault.model.memory import JohariQuadrant, Lifecycle, Memory, Stage, UTLState
+from memvault.model.memory import JohariQuadrant, Lifecycle, Memory, Stage, UTLState, claimant
 from memvault.model.search import Hit
 from memvault.model.state import CognitivePulse
 from memvault.model.unicode_forms import without_line_breaks
@@ -127,7 +126,6 @@ class Resources:
 
     def __init__(self, box: Toolbox) -> None:
         self._box = box
-        self._vault_stats = VaultStats(lambda: box.container)
 
     @resource(PULSE_URI, title="Cognitive pulse", mime_type=JSON)
     def pulse(self) -> ResourceResult:
@@ -252,7 +250,7 @@ class Resources:
         notes = len(self._box.container.live.catalogue)
         return ContextResource(
             scope="global",
-            concepts=self._vault_stats.concepts(),
+            concepts=main_concepts(self._box.container),
             notes=notes,
             lifecycle=Stage.of(notes),
             pulse=self._box.meter.of_vault(),
@@ -290,12 +288,6 @@ class Resources:
             "state": StateShape.of(state),
             "utl_state": node.utl_state,
         }
-
-
-def answering(box: Toolbox) -> tuple[Resources, list[Callable[..., Any]]]:
-    """The resources, and their methods for FastMCP with errors that say what to do."""
-    resources = Resources(box)
-    return resources, resource_methods(resources)
 
 
 def resource_methods(group: object) -> list[Callable[..., Any]]:

@@ -12,7 +12,6 @@ from fastmcp.resources import ResourceContent, ResourceResult, resource
 
 from mcp_server.answers.status import ClashShape, MapEdgeShape, MapNodeShape, VisualResource
 from mcp_server.middleware.client_identity import connection_id
-from mcp_server.middleware.origin_marks import claimant
 from mcp_server.resources.state import check_choice
 from mcp_server.tools.toolbox import Toolbox
 from memvault.model.errors import (
@@ -22,6 +21,7 @@ from memvault.model.errors import (
     SessionNotFound,
     StoreUnavailable,
 )
+from memvault.model.memory import claimant
 from memvault.reasoning.map_exports import d3, graphviz, mermaid
 from memvault.reasoning.memory_map import MAX_NODES, MemoryMap, memory_map
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from contextlib import ExitStack, suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -18,12 +18,11 @@ from indexer.progress import IndexCounters, Report, ScanReport, report_nothing
 from mcp_server.hooks.service import HookService
 from mcp_server.runtime.curation_tasks import CurationTasks
 from mcp_server.runtime.dreaming import Dreaming
-from mcp_server.runtime.engine_log import TRIM_SECONDS, trim_log
+from mcp_server.runtime.engine_log import trim_log
 from mcp_server.runtime.fading import FadingService
 from mcp_server.runtime.generations import (
     Generation,
     OpenGenerations,
-    SharedParts,
     open_generation,
 )
 from mcp_server.runtime.index_status import index_status
@@ -60,6 +59,7 @@ from memvault.model.errors import MemvaultError
 from memvault.model.graph import NotesIndexed
 from memvault.model.memory import Memory, Tombstone
 from memvault.model.provenance import own_lines
+from memvault.search.context.distil import Distiller
 from memvault.search.context.note_text import NOTE_TEXTS
 from memvault.search.context.outline import Outlines
 from memvault.search.excerpt import Excerpts
@@ -138,13 +138,13 @@ class Container:
             self.vault, self.journal, clock=self.now, deleted=self._forget_entities_of,
             refuse=self._refuse,
             approval=self._needed_approval,
-            path_of_note=self._path_of,
+            path_of_note=self.path_of,
             misled=lambda staging: misled_note(staging, self._merge_index()),
             on_change=self._learn_from,
         )  # fmt: skip
         self.proposals = Proposals(
             self.journal,
-            memory_of=self._memory_of,
+            memory_of=self.memory_of,
             is_undone=self.curator.history.is_undone,
         )
         self.curator.recover()
@@ -157,7 +157,7 @@ class Container:
             self.indexing.index_written(paths)
 
         self.actions = Actions(self.curator, self._indexed_vault, index_written)
-        self.manifest = ManifestKeeper(self.vault, self.curator, self._indexed_vault, index_written)
+        self.manifest = ManifestKeeper(self.curator, self._indexed_vault, index_written)
 
     def _open_journal(self) -> None:
         """Open the journal and what follows it, before anything reads it: so it is read once."""
@@ -185,9 +185,15 @@ class Container:
         )
         embedder, calendar = self.embedder, partial(Calendar.of, self.settings.calendar)
         self.outlines = Outlines(self.guarded.read, embedder, self._stored_note_texts)
-        self.own_outlines = Outlines(self._read_own, embedder)
+        own_outlines = Outlines(self._read_own, embedder)
         self.excerpts = Excerpts(self.outlines, embedder, calendar=calendar)
-        self.own_excerpts = Excerpts(self.own_outlines, embedder, own_only=True, calendar=calendar)
+        self.own_excerpts = Excerpts(own_outlines, embedder, own_only=True, calendar=calendar)
+
+        def ids_starting(digits: str) -> Sequence[str]:
+            return self.live.catalogue.ids_starting(digits)
+
+        self.distiller = Distiller(self.outlines, embedder, ids_starting)
+        self.own_distiller = Distiller(own_outlines, embedder, ids_starting)
 
     def _open_indexes(self, cleanup: ExitStack) -> None:
         """Open the live generation of indexes, and the caches that outlive a generation."""
@@ -239,8 +245,7 @@ class Container:
             lambda: remove_own_leftovers(self.vault),
             after=LONGEST_WRITE_SECONDS + 1.0,
         )
-        log = self.state.log
-        self.worker.run("trim the log", lambda: trim_log(log), after=TRIM_SECONDS)
+        self.worker.run("trim the log", partial(trim_log, self.state))
         self.worker.run("record access counts", self.activity.write, after=FLUSH_SECONDS)
 
     @property
@@ -270,11 +275,13 @@ class Container:
         catalogue = self.live.catalogue
         return MergeIndex(catalogue, self.live.indexer.links, catalogue.linking)
 
-    def _memory_of(self, note_id: str) -> Memory | None:
+    def memory_of(self, note_id: str) -> Memory | None:
+        """The memory with this id in the live indexes, or None."""
         return self.live.catalogue.by_id(note_id)
 
-    def _path_of(self, note_id: str) -> str | None:
-        memory = self._memory_of(note_id)
+    def path_of(self, note_id: str) -> str | None:
+        """The path of the memory with this id, or None."""
+        memory = self.memory_of(note_id)
         return None if memory is None else memory.path
 
     def _indexed_vault(self) -> IndexedVault:
@@ -342,20 +349,7 @@ class Container:
         self._verdicts.close()
 
     def _open_generation(self, folder: Path) -> Generation:
-        shared = SharedParts(
-            vault=self.guarded,
-            settings=self.settings,
-            embedder=self.embedder,
-            phrase_embedder=self.models.phrases,
-            entity_cache=self.entity_cache,
-            reranker=self.models.reranker,
-            answer_cache=self.answer_cache,
-            forgotten=lambda: self.curator.tombstones.suppressed_ids,
-            merged=lambda: self.curator.merged_concepts,
-            learning=lambda: self.learning,  # made after the indexes are open
-            worker=self.worker,
-        )
-        generation = open_generation(folder, shared)
+        generation = open_generation(folder, self)
         generation.indexer.on_change.append(partial(self._on_notes_indexed, generation.indexer))
         generation.indexer.on_batch.append(self.index_counters.add)
         generation.indexer.let_pass = self.requests.let_pass

@@ -19,7 +19,6 @@ from memvault.model.change import TaskType
 from memvault.model.memory import Memory
 from memvault.model.note import Embed
 from memvault.model.search import Mode
-from memvault.reasoning.lead_sentences import LeadSentences
 
 if TYPE_CHECKING:
     from mcp_server.runtime.container import Container
@@ -53,7 +52,6 @@ class DreamReading:
 
     def __init__(self, container: Container, live: Generation, go_on: GoOn) -> None:
         self._container, self._live, self._go_on = container, live, go_on
-        self._leads = LeadSentences(container.guarded.read)
         self._embed = in_steps(container, go_on)
 
     def phase(self, kind: type[Phase], record: DreamRecord, now: datetime) -> Phase:
@@ -83,7 +81,7 @@ class DreamReading:
         )
 
     def _lead(self, memory: Memory) -> CitedSentence | None:
-        lead_sentence = self._leads.of(memory)
+        lead_sentence = self._live.lead_sentences.of(memory)
         if lead_sentence is None:
             return None
         sentence, line = lead_sentence

@@ -151,13 +151,13 @@ class FadingService:
         if not (self.is_on and container.indexing.is_settled):
             return EVERY_SECONDS
         self.announce()
-        due = self.due()
-        rarity = self.rarity() if due else None
+        if not (due := self.due()):
+            return EVERY_SECONDS
+        rarity = self.rarity()
         for fading in due:
             if container.worker.stopped or container.requests.idle_seconds() < QUIET_SECONDS:
                 return RETRY_SECONDS
             try:
-                assert rarity is not None
                 self.fade(fading, rarity)
             except DiskFull as error:
                 logger.warning("fading waits: %s", error.message)

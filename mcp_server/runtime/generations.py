@@ -5,43 +5,42 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
 from indexer.catalogue import Catalogue
-from indexer.entity_cache import EntityCache
 from indexer.generation import Generations
 from indexer.indexer import Indexer
-from mcp_server.runtime.learning_service import LearningService
 from mcp_server.runtime.worker import Worker, settle
 from memvault.cognition.similarity_index import SimilarityIndex
-from memvault.config.settings import Settings
 from memvault.model.errors import MemvaultError, StorageError
-from memvault.model.graph import GraphNode
 from memvault.reasoning.bayes.reasoner import Reasoner
 from memvault.reasoning.conflicts import stated_conflicts
 from memvault.reasoning.critique import Critic
+from memvault.reasoning.entailment import Hierarchy
+from memvault.reasoning.lead_sentences import LeadSentences
 from memvault.reasoning.sentences.sentence_matching import SentenceMatcher
+from memvault.reasoning.vault_overview import Overviews
 from memvault.search.candidates import CandidateFinder
-from memvault.search.context.note_text import NOTE_TEXTS
-from memvault.search.context.outline import Outlines
-from memvault.search.fallback import AnswerCache
+from memvault.search.embeds import Embeds
 from memvault.search.pipeline import Searcher
 from memvault.search.times.time_spans import Calendar
 from memvault.stores import faults
 from memvault.stores.faults import is_corrupt
 from memvault.stores.graph_view import GraphView
 from memvault.stores.open import Stores, open_stores
-from memvault.text.encoders.embedding import Embedder
-from memvault.text.encoders.reranker import Reranker
-from memvault.vault.files import Vault
 from memvault.verification.vault_names import names_in
 from memvault.verification.verifier import Verifier
+
+if TYPE_CHECKING:
+    from mcp_server.runtime.container import Container
+    from mcp_server.runtime.learning_service import LearningService
 
 logger = logging.getLogger(__name__)
 
@@ -59,6 +58,10 @@ class Generation:
     searcher: Searcher
     critic: Critic
     reasoner: Reasoner
+    hierarchy: Hierarchy
+    overviews: Overviews
+    lead_sentences: LeadSentences
+    embeds: Embeds
 
     def warm_up(self, worker: Worker) -> None:
         """Load in the background what the first question would wait for; retried after failures."""
@@ -66,42 +69,29 @@ class Generation:
         worker.run("load the vectors", self.stores.vectors.warm_up)
         self.searcher.warm_up()
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SharedParts:
-    """The objects of an engine that all of its generations use.
-
-    Attributes:
-        forgotten, merged: see `Indexer`.
-        learning: what was learnt from use; called when a question is asked.
-    """
-
-    vault: Vault
-    settings: Settings
-    embedder: Embedder
-    phrase_embedder: Embedder
-    entity_cache: EntityCache
-    reranker: Reranker | None
-    answer_cache: AnswerCache
-    forgotten: Callable[[], frozenset[str]]
-    merged: Callable[[], Mapping[str, GraphNode]]
-    learning: Callable[[], LearningService]
-    worker: Worker
+    def close(self) -> None:
+        """Close the stores; never raises."""
+        self.searcher.close()
+        try:
+            self.stores.close()
+        except MemvaultError:  # a full disk: committed data is flushed already
+            logger.exception("closing the indexes")
 
 
-def open_generation(folder: Path, shared: SharedParts) -> Generation:
+def open_generation(folder: Path, container: Container) -> Generation:
     """Open the stores of a generation and the objects that read them.
 
     Raises:
         StorageError: they are damaged, made by a newer memvault, in use by another process, or
             there is no room.
     """
-    embedder = shared.embedder
-    stores = open_stores(shared.settings, folder, embedder.dimension, embedder.model_id)
+    settings, embedder, vault = container.settings, container.embedder, container.guarded
+    stores = open_stores(settings, folder, embedder.dimension, embedder.model_id)
     with _closed_on_failure(stores):
         indexer = Indexer(
-            shared.vault, stores, embedder, shared.entity_cache, shared.settings.index,
-            forgotten=shared.forgotten, merged=shared.merged,
+            vault, stores, embedder, container.entity_cache, settings.index,
+            forgotten=lambda: container.curator.tombstones.suppressed_ids,
+            merged=lambda: container.curator.merged_concepts,
         )  # fmt: skip
         if indexer.catalogue.has_newer_records and not stores.servers:
             raise StorageError("The indexes were made by a newer memvault.")
@@ -110,38 +100,47 @@ def open_generation(folder: Path, shared: SharedParts) -> Generation:
     similarity_index = SimilarityIndex(graph_view, stores.vectors, catalogue)
     verifier = Verifier(
         stores.vectors, catalogue.by_id, indexer.names, partial(stated_conflicts, graph_view),
-        read=shared.vault.read, changed_at=catalogue.changed_at,
+        read=vault.read, changed_at=catalogue.changed_at,
     )  # fmt: skip
-    searcher = _searcher(shared, stores, indexer, graph_view, verifier)
-    outlines = Outlines(shared.vault.read, embedder, partial(stores.keyvalue.get_many, NOTE_TEXTS))
+    searcher = _searcher(container, stores, indexer, graph_view, verifier)
     names = names_in(indexer.names)
-    matcher = SentenceMatcher(outlines, graph_view, names, embedder.embed)
+    matcher = SentenceMatcher(container.outlines, graph_view, names, embedder.embed)
     critic = Critic(
         searcher.find, catalogue.by_id, stores.vectors, names, verifier, matcher=matcher
     )
     reasoner = Reasoner(
         graph_view, catalogue.by_id, find=searcher.find, claims_of=verifier.claims,
-        find_names=names_in(indexer.names, question=True), settings=shared.settings.reasoning,
+        find_names=names_in(indexer.names, question=True), settings=settings.reasoning,
     )  # fmt: skip
     return Generation(
-        folder, stores, indexer, catalogue, graph_view, similarity_index, searcher, critic, reasoner
-    )
+        folder, stores, indexer, catalogue, graph_view, similarity_index, searcher, critic,
+        reasoner, Hierarchy(graph_view, catalogue.by_id), Overviews(catalogue, graph_view),
+        LeadSentences(vault.read), Embeds(vault.read, graph_view.stated_by, indexer.links.resolve),
+    )  # fmt: skip
 
 
 def _searcher(
-    shared: SharedParts, stores: Stores, indexer: Indexer, graph_view: GraphView, verifier: Verifier
+    container: Container,
+    stores: Stores,
+    indexer: Indexer,
+    graph_view: GraphView,
+    verifier: Verifier,
 ) -> Searcher:
-    settings, learning = shared.settings, shared.learning
+    settings, embedder = container.settings, container.embedder
+
+    def learning() -> LearningService:
+        return container.learning  # made after the first generation
+
     candidates = CandidateFinder(
-        stores, shared.embedder, indexer, graph_view,
-        phrases=shared.phrase_embedder, read=shared.vault.read, cache=shared.answer_cache,
-        limit_seconds=settings.limits.answer_seconds, reranker=shared.reranker,
-        calendar=partial(Calendar.of, settings.calendar), background=shared.worker,
+        stores, embedder, indexer, graph_view,
+        phrases=container.models.phrases, read=container.guarded.read, cache=container.answer_cache,
+        limit_seconds=settings.limits.answer_seconds, reranker=container.models.reranker,
+        calendar=partial(Calendar.of, settings.calendar), background=container.worker,
         link_weight=lambda first, second: learning().link_weight(first, second),
         tuning=lambda: learning().tuning(),
     )  # fmt: skip
     return Searcher(
-        candidates, stores, shared.embedder, indexer.catalogue, verifier,
+        candidates, stores, embedder, indexer.catalogue, verifier,
         preference=lambda question, ids: learning().preference(question, ids),
         ranking_share=settings.learning.ranking_share, tuning=lambda: learning().tuning(),
     )  # fmt: skip
@@ -245,11 +244,7 @@ class OpenGenerations:
         """Close all generations."""
         self._closed.set()
         for generation in self.all():
-            generation.searcher.close()
-            try:
-                generation.stores.close()
-            except StorageError:  # a full disk: committed data is flushed already
-                logger.exception("closing the indexes")
+            generation.close()
         self._generations.close()
 
     def _open_live(self) -> Generation:
@@ -268,18 +263,10 @@ class OpenGenerations:
         with self._changing:  # otherwise a running rebuild's folder would seem stale
             if self._closed.is_set():
                 return
-            _close_replaced(self._replaced[0])
+            self._replaced[0].close()
             del self._replaced[0]
             self._remove_stale_folders()
         settle()
 
     def _remove_stale_folders(self) -> None:
         self._generations.remove_stale([generation.folder for generation in self.all()])
-
-
-def _close_replaced(generation: Generation) -> None:
-    generation.searcher.close()
-    try:
-        generation.stores.close()
-    except MemvaultError:
-        logger.exception("closing the replaced indexes")

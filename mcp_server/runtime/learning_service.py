@@ -6,15 +6,12 @@ import logging
 import threading
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from itertools import islice
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-import numpy as np
-
 from mcp_server.hooks.clients import CLIENTS, is_same_client
 from memvault.capture.extract import says_little
-from memvault.consolidation.cases import CAPACITY, Case, by_similarity, cases
+from memvault.consolidation.cases import CaseBank
 from memvault.consolidation.learning import Learning
 from memvault.consolidation.modulation import (
     AFFECTIVE_WEIGHT,
@@ -22,29 +19,21 @@ from memvault.consolidation.modulation import (
     RewardSignal,
     RewardType,
 )
-from memvault.consolidation.rewards import FULL, LearnedState, Signal, SignalKind
+from memvault.consolidation.rewards import FULL, Signal, SignalKind
 from memvault.consolidation.signals import UseObserver, author_of, stored_question
-from memvault.model.batched import batched
 from memvault.model.change import Change
-from memvault.model.errors import DiskFull, MemvaultError
 from memvault.model.memory import Memory, Stage
-from memvault.model.note import Vector
 from memvault.model.search import Hit, Scope, SearchResult, Tuning
 
 if TYPE_CHECKING:
     from mcp_server.runtime.container import Container
 
 WRITE_SECONDS = 5.0
-QUESTIONS_PER_STEP, QUESTIONS_AT_ONCE = 500, 50
 MAX_UNANSWERED_A_DAY = 20  # questions that are kept
-SAME_QUESTION = 0.7  # cosine from which two questions ask nearly the same
-# Rewards for another question count not at all up to the first cosine, and fully from the second.
-NO_FIT, FULL_FIT = 0.5, 0.9
 UNNAMED = "an unnamed client"  # an empty name means the person
 PAGE = "page"  # the connection of the person
 _HOOKS = "hooks of "  # and a client's name: the connection of all its hooks
 _AT_REST = Tuning()
-NO_CASES = "Case retrieval failure: unable to find relevant cases for current context"
 
 logger = logging.getLogger(__name__)
 
@@ -56,21 +45,16 @@ class LearningService:
         self._container = container
         self.modulation = Modulation()
         self._writing = threading.Lock()
-        self._vectors: dict[str, Vector] = {}  # of questions, about 2 kB each
-        self._cases_cache: tuple[LearnedState | None, tuple[int, int], list[Case]] = (
-            None,
-            (0, 0),
-            [],
-        )
         self.learnt = Learning(
             container.vault,
             container.state.device,
             keyvalue=lambda: container.live.stores.keyvalue,
             clock=container.now,
         )
+        self.cases = CaseBank(self.learnt, container.embedder, container.now)
         self._uses = UseObserver(
             self._observe,
-            self._memory_of,
+            container.memory_of,
             self._memory_at,
             stored=container.activity.of,
             connected=lambda key: bool(container.live.similarity_index.related(key, 1)),
@@ -177,7 +161,7 @@ class LearningService:
         """
         stored_id, net = str(uuid4()), self.modulation.rewarded(session, signal)
         raised_ids = shown_ids if signal.value > 0.0 and net > 0.0 else ()
-        memories = [m for key in raised_ids if (m := self._memory_of(key)) is not None]
+        memories = [m for key in raised_ids if (m := self._container.memory_of(key)) is not None]
         share = round(FULL * AFFECTIVE_WEIGHT * net)
         targets = [(memory.id, author_of(memory), share) for memory in memories]
         if self.is_on:
@@ -206,59 +190,11 @@ class LearningService:
     def preference(self, question: str, ids: Sequence[str]) -> list[float] | None:
         """The preference that use gives each memory as an answer to a question, in (-1, 1); None
         before anything was learnt."""
-        if not self.is_on or not self.learnt.state.memories:
-            return None
-        questions = {
-            earlier for memory_id in ids for earlier in self.learnt.rewards_by_question(memory_id)
-        }
-        embedded = [earlier for earlier in questions if earlier in self._vectors]
-        if not embedded:
-            return self.learnt.weights(ids)
-        vector = self._container.embedder.embed_query(question)
-        cosines = np.stack([self._vectors[earlier] for earlier in embedded]) @ vector
-        fits = np.clip((cosines - NO_FIT) / (FULL_FIT - NO_FIT), 0.0, 1.0)
-        return self.learnt.weights(ids, dict(zip(embedded, map(float, fits), strict=True)))
+        return self.cases.preference(question, ids) if self.is_on else None
 
     def link_weight(self, first: str, second: str) -> float:
         """The preference that use gives the link between two memories, in (-1, 1)."""
         return self.learnt.link_weight(first, second) if self.is_on else 0.0
-
-    def cases(self) -> list[Case]:
-        """Questions with the memories that were read or skipped for them, most valuable first."""
-        state, today = self.learnt.state, self._container.now().astimezone(UTC).toordinal()
-        cached_state, cached_version, in_use = self._cases_cache
-        version = (state.signals, today)
-        if cached_state is not state or cached_version != version:
-            in_use = cases(state, today)
-            self._cases_cache = state, version, in_use
-        return in_use
-
-    def cases_like(self, question: str, limit: int) -> list[Case]:
-        """Cases of earlier questions like this one; none if the question cannot be embedded."""
-        try:
-            vector = self._container.embedder.embed_query(question)
-        except MemvaultError as error:
-            logger.warning("%s: %s", NO_CASES, error.message)
-            return []
-        return by_similarity(self.cases(), self._vectors, vector, SAME_QUESTION, limit)
-
-    def _embed_questions(self) -> None:
-        """Embed some questions of cases that are not embedded yet."""
-        waiting = (c.question for c in self.cases() if c.question not in self._vectors)
-        if questions := list(dict.fromkeys(islice(waiting, QUESTIONS_PER_STEP))):
-            self._vectors.update(zip(questions, self._vectors_of(questions), strict=True))
-        if len(self._vectors) > CAPACITY:
-            of_cases = {case.question for case in self.cases()}
-            self._vectors = {q: v for q, v in self._vectors.items() if q in of_cases}
-
-    def _vectors_of(self, questions: Sequence[str]) -> Iterable[Vector]:
-        """The vectors of these questions, cached for the next start unless the disk is full."""
-        embedder = self._container.embedder
-        try:
-            return embedder.embed(questions)
-        except DiskFull:
-            few = batched(questions, QUESTIONS_AT_ONCE)
-            return [vector for each in few for vector in embedder.embed_few(each)]
 
     def tuning(self) -> Tuning:
         """The current tuning of search by modulation."""
@@ -274,11 +210,8 @@ class LearningService:
         with self._writing:
             self._uses.judge_changes()
             self.learnt.write()
-            self._embed_questions()
+            self.cases.embed_some()
         return WRITE_SECONDS
-
-    def _memory_of(self, memory_id: str) -> Memory | None:
-        return self._container.live.catalogue.by_id(memory_id)
 
     def _memory_at(self, path: str) -> Memory | None:
         return self._container.live.catalogue.by_path(path)

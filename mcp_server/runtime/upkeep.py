@@ -144,7 +144,7 @@ class Upkeep:
         sizes = self._versions.packs()
         if sum(sizes.values()) <= megabytes * MEGABYTE:
             return
-        changes = container.curator.history.changes(limit=None)
+        changes = container.curator.history.all()
         yield 0
         chosen = packs_to_drop(
             sizes,
@@ -169,7 +169,7 @@ class Upkeep:
 
     def _old_logs(self) -> Iterator[int]:
         """Delete the previous log if the disk is nearly full."""
-        previous = self._container.state.log.with_suffix(".log.1")
+        previous = self._container.state.earlier_log
         if self.low_disk() and previous.is_file():
             with suppress(OSError):  # tried again at the next upkeep
                 previous.unlink()

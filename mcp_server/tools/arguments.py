@@ -49,6 +49,7 @@ Query = Annotated[
     StringConstraints(strip_whitespace=True),
     Field(min_length=1, max_length=4096, description="A question or keywords, in plain language."),
 ]
+MaxCount = Annotated[int, Field(ge=1, le=100, description="How many at most.")]
 TopK = Annotated[int, Field(ge=1, le=100, description="Maximum number of results.")]
 MaxResults = Annotated[
     int | None,
@@ -88,10 +89,6 @@ RequestedMode = Annotated[
     Field(description="planning: varied ideas. execution: few, certain."),
 ]
 MemoryId = Annotated[str, Field(min_length=1, max_length=64, description="A memory's id.")]
-PreferenceKey = Annotated[
-    str,
-    Field(min_length=1, max_length=100, description='The subject, e.g. "reply language".'),
-]
 _RATIONALE = {"minLength": 10, "maxLength": 500}
 WhyKept = Annotated[
     str,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from mcp_server.answers.base import below_title
 from mcp_server.answers.context import ContextAnswer, GatingWarning, SourceShape, UTLMetrics
@@ -18,9 +17,7 @@ from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.search import Aspect, Hit, Mode, Scope, VerbosityLevel
 from memvault.model.state import CognitivePulse
 from memvault.reasoning.insights import EVERY_ASPECT
-from memvault.search.context.distil import Distiller
 from memvault.search.context.forms import Context, ContextBudget, ContextExcerpt, ContextForm
-from memvault.search.context.outline import Outlines
 from memvault.search.order import boosted_by_session, session_nearness
 from memvault.verification.sensitive_topics import sensitive_topic_of
 
@@ -78,8 +75,9 @@ class ContextService:
             return empty.model_copy(update={"nodes_retrieved": ids, "sources": sources}), None
         empty = empty.model_copy(update={"utl_metrics": self._metrics(hits, pulse)})
         budget = self._context_budget(request, empty)
-        distiller = self._own_distiller if request.is_sensitive else self._distiller
-        time = self._box.container.live.searcher.candidates.time_of(request.query)
+        container = self._box.container
+        distiller = container.own_distiller if request.is_sensitive else container.distiller
+        time = container.live.searcher.candidates.time_of(request.query)
         context = distiller.distil(request.query, hits, budget, request.form, time)
         answer = self._with_insights(self._with_text(empty, context, request.level), request)
         remaining = ANSWER_TOKENS[request.level] - self._token_budget.of(answer)
@@ -186,23 +184,7 @@ class ContextService:
             pattern="entropy-blind" if ignored >= MAX_IGNORED else None,
         )
 
-    @cached_property
-    def _distiller(self) -> Distiller:
-        return self._new_distiller(self._box.container.outlines)
-
-    @cached_property
-    def _own_distiller(self) -> Distiller:
-        return self._new_distiller(self._box.container.own_outlines)
-
-    def _new_distiller(self, outlines: Outlines) -> Distiller:
-        container = self._box.container
-
-        def ids_starting(digits: str) -> Sequence[str]:
-            return container.live.catalogue.ids_starting(digits)  # looked up late: live changes
-
-        return Distiller(outlines, container.embedder, ids_starting)
-
-    @cached_property
+    @property
     def _token_budget(self) -> TokenBudget:
         return TokenBudget(self._box.container.embedder.tokens, self._box.container.live.catalogue)
 

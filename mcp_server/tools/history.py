@@ -18,13 +18,14 @@ from mcp_server.answers.changes import (
     LogsAnswer,
     actor_shape,
 )
-from mcp_server.tools.arguments import FULL, READS, MemoryId
+from mcp_server.tools.arguments import FULL, READS, MaxCount, MemoryId
 from mcp_server.tools.toolbox import Tools
 from memvault.consolidation.dreams.record import PhaseReport
 from memvault.curation.changes.change_text import description, explanation, said_in
 from memvault.curation.quarantine import QuarantinedText
 from memvault.model.change import Change, ChangeKind
 from memvault.model.graph import is_uuid
+from memvault.model.memory import MAX_CONTENT_CHARS
 from memvault.model.moments import in_utc
 from memvault.vault.parse import frontmatter_of
 
@@ -36,7 +37,6 @@ NO_NOTE = (
     "them on the Activity page."
 )
 USUAL_SPAN = timedelta(hours=24)
-MAX_CONTENT_CHARS = 65_536
 
 ChangeType = Literal["created", "merged", "annotated", "dreamed", "boosted", "pruned", "restored"]
 Action = Literal["quarantine", "prune", "merge", "dream_consolidation", "adversarial_block"]
@@ -92,7 +92,7 @@ class HistoryTools(Tools):
             memory = self._box.lookup.memory_named(node_id)
             node_id = memory.id
             changes = history.lineage(node_id, depth, memory.path)
-        all_changes = history.changes(node_id=node_id, limit=None)
+        all_changes = history.changes(node_id=node_id)
         active = [change for change in all_changes if change.undone_by is None]
         paths = {memory.path} if memory else {p for change in changes for p in change.paths}
         with_texts = include_content_diffs and memory is not None
@@ -121,7 +121,7 @@ class HistoryTools(Tools):
         since: Annotated[
             datetime | None, Field(description="Start, ISO 8601; default: 24 hours ago.")
         ] = None,
-        limit: Annotated[int, Field(ge=1, le=100, description="How many at most.")] = 20,
+        limit: MaxCount = 20,
     ) -> LogsAnswer:
         """List what was forgotten, deleted, merged or put in quarantine, by whom and why.
 
@@ -130,9 +130,7 @@ class HistoryTools(Tools):
         """
         now = datetime.now(UTC)
         start = now - USUAL_SPAN if since is None else in_utc(since)
-        changes = self._box.container.curator.history.changes(
-            node_id=node_id, since=start, limit=None
-        )
+        changes = self._box.container.curator.history.changes(node_id=node_id, since=start)
         wanted_action = None if log_type == "all" else _ACTIONS[log_type]
         logged = [
             (change, action)

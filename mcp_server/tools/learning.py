@@ -32,7 +32,6 @@ from memvault.consolidation.steering import REASONS, advice_on, aggregate, rewar
 from memvault.model.memory import (
     DEFAULT_IMPORTANCE,
     MAX_CLIENT_VARIANCE,
-    Memory,
     Stage,
     balanced_importance,
     importance_is_own,
@@ -109,7 +108,7 @@ class LearningTools(Tools):
             penalised=[
                 PenaltyShape(
                     at=reward.at, kind=reward.kind, reward=reward.value, why=REASONS[reward.kind],
-                    title=memory.title if (memory := self._memory_of(reward.memory)) else None,
+                    title=memory.title if (memory := container.memory_of(reward.memory)) else None,
                 )
                 for reward in reversed(rewards) if reward.value < 0.0 and reward.kind in REASONS
             ][:MAX_PENALTIES],
@@ -121,9 +120,6 @@ class LearningTools(Tools):
             behavioral_recommendations=advice_on(rewards),
             pulse=self._box.meter.of_vault(),
         )  # fmt: skip
-
-    def _memory_of(self, memory_id: str) -> Memory | None:
-        return self._box.container.live.catalogue.by_id(memory_id)
 
     @tool(annotations=READS, tags=FULL, title="Score a signal")
     def affective_score_signal(

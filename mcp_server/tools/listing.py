@@ -9,7 +9,7 @@ from fastmcp.tools import tool
 from pydantic import Field
 
 from mcp_server.answers.memories import FolderShape, ListAnswer, ListedShape
-from mcp_server.tools.arguments import FULL, READS, SessionId
+from mcp_server.tools.arguments import FULL, READS, MaxCount, SessionId
 from mcp_server.tools.toolbox import Tools
 from memvault.curation.targets import raise_if_excluded
 from memvault.model.memory import Lifecycle
@@ -31,7 +31,6 @@ Properties = Annotated[
     Field(description='Values of properties, {"status": "open"}; an empty text means any value.'),
 ]
 Day = Annotated[datetime | None, Field(description="ISO 8601.")]
-PageSize = Annotated[int, Field(ge=1, le=100, description="How many at most.")]
 Cursor = Annotated[
     str | None, Field(max_length=200, description="The cursor of the answer before, to go on.")
 ]
@@ -54,7 +53,7 @@ class ListTools(Tools):
         created_before: Day = None,
         changed_after: Day = None,
         changed_before: Day = None,
-        limit: PageSize = 20,
+        limit: MaxCount = 20,
         cursor: Cursor = None,
         session_id: SessionId = None,
     ) -> ListAnswer:

@@ -19,12 +19,9 @@ from mcp_server.answers.token_budget import ANSWER_TOKENS, TokenBudget
 from memvault.cognition.memory_loader import MemoryLoader
 from memvault.cognition.pulse import PulseMeter
 from memvault.model.errors import GraphQueryError, MemvaultError, StoreUnavailable
-from memvault.model.graph import GraphEdge
-from memvault.model.memory import Memory, UTLState
+from memvault.model.memory import UTLState
 from memvault.model.search import Aspect, Hit, Insights, Scope, SearchResult, VerbosityLevel
 from memvault.reasoning.insights import EVERY_ASPECT, MAX_NEIGHBOURS, insights
-from memvault.reasoning.lead_sentences import LeadSentences
-from memvault.search.embeds import Embeds
 from memvault.search.scope import allowed_in, without_filters
 
 if TYPE_CHECKING:
@@ -46,8 +43,6 @@ class MemoryPresenter:
         self._container = container
         self._meter = meter
         self._memory_nodes = memory_nodes
-        self._lead_sentences = LeadSentences(self._read)
-        self._embeds = Embeds(self._read, self._stated_by, self._linked_from)
 
     def nodes(
         self,
@@ -75,7 +70,9 @@ class MemoryPresenter:
         for index, (hit, excerpt) in enumerate(zip(hits, excerpts, strict=True)):
             if hit.withheld:
                 continue
-            embeds = self._embeds.of(hit.memory, excerpt.text, excerpt.lines, is_in_project)
+            embeds = container.live.embeds.of(
+                hit.memory, excerpt.text, excerpt.lines, is_in_project
+            )
             if embedded := [EmbeddedShape.of(embed) for embed in embeds]:
                 nodes[index] = nodes[index].model_copy(update={"embedded": embedded})
         return nodes
@@ -93,14 +90,15 @@ class MemoryPresenter:
 
         Raises StoreUnavailable, GraphQueryError: the graph does not answer.
         """
+        live = self._container().live
         return insights(
             ids,
-            self._container().live.graph_view,
-            self._memory_of,
+            live.graph_view,
+            live.catalogue.by_id,
             aspects,
             near=near,
-            lead_of=self._lead_sentences.of,
-            allowed=allowed_in(without_filters(scope), self._memory_of),
+            lead_of=live.lead_sentences.of,
+            allowed=allowed_in(without_filters(scope), live.catalogue.by_id),
         )
 
     def with_conclusions(
@@ -134,15 +132,3 @@ class MemoryPresenter:
             node = self._memory_nodes.get(memory_id)
             return node.utl_state if node is not None else None
         return None
-
-    def _memory_of(self, memory_id: str) -> Memory | None:
-        return self._container().live.catalogue.by_id(memory_id)
-
-    def _stated_by(self, memory_id: str) -> Sequence[GraphEdge]:
-        return self._container().live.graph_view.stated_by(memory_id)
-
-    def _linked_from(self, target: str, source: str) -> str | None:
-        return self._container().live.indexer.links.resolve(target, source)
-
-    def _read(self, path: str) -> bytes:
-        return self._container().guarded.read(path)

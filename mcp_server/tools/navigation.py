@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
-import numpy as np
 from fastmcp.tools import tool
 from pydantic import Field
 
 from mcp_server.answers.base import brief
 from mcp_server.answers.status import (
+    KnownShape,
     ManifestAnswer,
     NeighbourhoodAnswer,
     NeighbourShape,
@@ -19,18 +19,28 @@ from mcp_server.answers.status import (
     RecentProject,
     RecentShape,
 )
-from mcp_server.resources.manifest import Manifests
-from mcp_server.tools.arguments import FULL, READS, InProject, SessionId, Verbosity
-from mcp_server.tools.toolbox import Toolbox, Tools
-from memvault.model.errors import InvalidParams
-from memvault.model.memory import MemoryActivity
+from mcp_server.tools.arguments import FULL, READS, InProject, MaxCount, SessionId, Verbosity
+from mcp_server.tools.toolbox import Tools
+from memvault.model.errors import GraphQueryError, InvalidParams, StoreUnavailable
+from memvault.model.memory import MemoryActivity, claimant
 from memvault.model.moments import in_utc
 from memvault.model.search import Neighbour, VerbosityLevel
 from memvault.reasoning.neighbours import neighbours
 from memvault.reasoning.recent_activity import RecentEvent, recent
-from memvault.search.scope import allowed_in, in_scope
+from memvault.reasoning.vault_overview import VaultOverview, vault_overview
+from memvault.search.scope import MemoryLookup, allowed_in, in_scope
 
 DAY = timedelta(hours=24)
+# Entries of each list of an overview, by level of verbosity. At level 1 the whole answer has about
+# 300 of the model's tokens, which tests/integration/test_navigation.py checks.
+LISTED = {
+    VerbosityLevel.RAW_ONLY: 0,
+    VerbosityLevel.TEXT_AND_IDS: 5,
+    VerbosityLevel.FULL_INSIGHTS: 20,
+}
+NAMED = 5  # of each, in the fragment
+NAME_CHARS = 40
+NO_GRAPH = "The graph is unreachable; concepts and relations are missing from this answer."
 
 NodeId = Annotated[
     str,
@@ -41,7 +51,6 @@ NodeId = Annotated[
     ),
 ]
 Hops = Annotated[int, Field(ge=1, le=3, description="Longest chain of relations.")]
-MaxCount = Annotated[int, Field(ge=1, le=100, description="How many at most.")]
 Since = Annotated[
     datetime | None,
     Field(description="Start, ISO 8601; default: 24 hours ago."),
@@ -50,10 +59,6 @@ Since = Annotated[
 
 class NavigationTools(Tools):
     """get_graph_manifest, get_neighborhood and get_recent_context."""
-
-    def __init__(self, box: Toolbox) -> None:
-        super().__init__(box)
-        self._manifests = Manifests(lambda: box.container)
 
     @tool(annotations=READS, tags=FULL, title="Overview")
     def get_graph_manifest(
@@ -65,7 +70,28 @@ class NavigationTools(Tools):
         Call it once at the start, or when you do not know what to ask.
         """
         level = self._box.touch(session_id).level(verbosity_level)
-        return self._manifests.answer(level, self._box.meter.of_vault())
+        live, notice = self._box.container.live, None
+        try:
+            overview = live.overviews.current()
+        except (StoreUnavailable, GraphQueryError):
+            overview, notice = vault_overview(live.catalogue.all(), None), NO_GRAPH
+        limit = LISTED[level]
+        full = level is VerbosityLevel.FULL_INSIGHTS
+        return ManifestAnswer(
+            prompt_fragment=_fragment(overview, live.catalogue),
+            notes=overview.notes,
+            first_day=overview.first,
+            last_day=overview.last,
+            kinds=dict(overview.kinds[:limit]) or None,
+            projects=dict(overview.projects[:limit]) if full else None,
+            tags=dict(overview.tags[:limit]) if full else None,
+            relations=dict(overview.relations[:limit]) if full else None,
+            concepts=[KnownShape.of(concept) for concept in overview.concepts[:limit]]
+            if full
+            else None,
+            pulse=self._box.meter.of_vault(),
+            notice=notice,
+        )
 
     @tool(annotations=READS, tags=FULL, title="Neighbours")
     def get_neighborhood(
@@ -90,7 +116,7 @@ class NavigationTools(Tools):
             edges,
             hops=hops,
             limit=limit,
-            relevance=lambda keys: self._similarity(centre.id, keys),
+            relevance=lambda keys: live.similarity_index.similarities(centre.id, keys),
             allowed=allowed_in(scope, live.catalogue.by_id),
         )
         memories = [neighbour.node.id for neighbour in near if neighbour.node.path is not None]
@@ -140,15 +166,34 @@ class NavigationTools(Tools):
             pulse=self._box.meter.of([event.memory.id for event in recent_activity.first]),
         )
 
-    def _similarity(self, centre: str, keys: Collection[str]) -> Mapping[str, float]:
-        """The cosine of each memory's text with the centre's, in [0, 1], by id."""
-        vectors = self._box.meter.similarity_index.vectors([centre, *keys])
-        centre_vector = vectors.pop(centre, None)
-        with_vector = {key: vector for key, vector in vectors.items() if vector is not None}
-        if centre_vector is None or not with_vector:
-            return {}
-        cosines = np.clip(np.stack(list(with_vector.values())) @ centre_vector, 0.0, 1.0)
-        return dict(zip(with_vector, cosines.tolist(), strict=True))
+
+def _fragment(overview: VaultOverview, catalogue: MemoryLookup) -> str:
+    """A summary for a client's context, of about 150 tokens at most.
+
+    It leaves out titles of notes that the person did not write, as a title may be a claim.
+    """
+    if not overview.notes:
+        return "The person's memory is still empty: nothing can be recalled from it yet."
+    days = f", from {overview.first} to {overview.last}" if overview.first else ""
+    named = [
+        (concept.node.name, concept.notes)
+        for concept in overview.concepts
+        if not claimant(catalogue.by_id(concept.node.id))
+    ]
+    sentences = [
+        f"The person's memory holds {overview.notes} notes{days}.",
+        _list("Projects", overview.projects),
+        _list("Named most", named),
+        _list("Tags", overview.tags),
+        _list("Relations people state", overview.relations),
+        "Recall before answering anything that may touch these; the numbers count notes.",
+    ]
+    return " ".join(sentence for sentence in sentences if sentence)
+
+
+def _list(label: str, counted: Sequence[tuple[str, int]]) -> str:
+    items = [f"{name} ({count})" for name, count in counted if len(name) <= NAME_CHARS][:NAMED]
+    return f"{label}: {', '.join(items)}." if items else ""
 
 
 def _neighbour(neighbour: Neighbour, level: VerbosityLevel) -> NeighbourShape:

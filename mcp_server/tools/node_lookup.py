@@ -93,16 +93,6 @@ class NodeLookup:
         """The memory with this id, or of the note with this name; models give a name as an id."""
         return self.memory(name) if is_uuid(name) else self.memory_named(name)
 
-    def memory_on_disk(self, path: str) -> Memory:
-        """The memory at a path that may not be indexed yet.
-
-        Raises NoteNotFound.
-        """
-        memory = self._container().live.indexer.as_on_disk(path)
-        if memory is None:
-            raise NoteNotFound(f"There is no note at {path}", path=path)
-        return memory
-
     def text_of(self, memory: Memory) -> str:
         """The whole note, as it is on disk.
 

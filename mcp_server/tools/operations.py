@@ -16,7 +16,6 @@ from mcp_server.answers.changes import (
     ReconstructedAnswer,
     SetAnswer,
 )
-from mcp_server.middleware.client_identity import client_name, is_person
 from mcp_server.tools.arguments import (
     ADDS,
     CORE,
@@ -32,6 +31,7 @@ from mcp_server.tools.arguments import (
 from mcp_server.tools.toolbox import Tools, why_of
 from memvault.curation.approval import check_edit, claim_of_lifecycle, claim_of_verdict
 from memvault.curation.changes.curator import ChangeResult
+from memvault.curation.changes.plan import Attribution
 from memvault.curation.operations.edit import EditOperation, NoteEdit
 from memvault.curation.operations.move import lifecycle_path
 from memvault.curation.operations.properties import PropertyChange
@@ -99,9 +99,9 @@ class OperationTools(Tools):
         """
         self._box.touch(session_id)
         edit = NoteEdit(operation, content, section, find, property)
-        check_edit(edit, by_client=not is_person())
-        adds = operation in (EditOperation.APPEND, EditOperation.PREPEND)
         actions, why = self._box.container.actions, why_of(rationale)
+        check_edit(edit, why)
+        adds = operation in (EditOperation.APPEND, EditOperation.PREPEND)
         # Before the edit, after which the note itself would support what it says.
         done = actions.edit(target, edit, why, preview=True)
         node_id = done.plan.node_ids[0]
@@ -252,9 +252,9 @@ class OperationTools(Tools):
         `proposed_path` is the folder that goes with the lifecycle.
         """
         self._box.touch(session_id)
-        if claim := claim_of_lifecycle(lifecycle, by_client=not is_person()):
-            return self._record_claim(claim, target, rationale, preview=preview)
         why = why_of(rationale)
+        if claim := claim_of_lifecycle(lifecycle, why):
+            return self._record_claim(claim, target, why, preview=preview)
         done = self._box.container.actions.set_lifecycle(
             target, lifecycle, why, move=move, preview=preview
         )
@@ -285,19 +285,19 @@ class OperationTools(Tools):
         as it is.
         """
         self._box.touch(session_id)
-        if claim := claim_of_verdict(verified=verified, by_client=not is_person()):
-            return self._record_claim(claim, target, rationale, preview=preview)
+        why = why_of(rationale)
+        if claim := claim_of_verdict(why, verified=verified):
+            return self._record_claim(claim, target, why, preview=preview)
         done = self._box.container.actions.verify(
-            target, why_of(rationale), verified=verified, by=client_name() or "a client",
-            preview=preview,
-        )  # fmt: skip
+            target, why, verified=verified, by=why.name or "a client", preview=preview
+        )
         return self._answer(done, preview=preview)
 
     def _record_claim(
-        self, kind: ProposalKind, name: str, rationale: str, *, preview: bool
+        self, kind: ProposalKind, name: str, why: Attribution, *, preview: bool
     ) -> SetAnswer:
         """Record a client's claim, which changes nothing until the person agrees."""
-        container, why = self._box.container, why_of(rationale)
+        container = self._box.container
         memory = container.actions.target(name).note
         if memory is None:
             raise InvalidParams(

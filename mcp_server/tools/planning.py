@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
@@ -17,13 +16,13 @@ from mcp_server.answers.reasoning import (
     StepShape,
 )
 from mcp_server.tools.arguments import FULL, READS, InProject, Query, SessionId
-from mcp_server.tools.toolbox import Toolbox, Tools
+from mcp_server.tools.toolbox import Tools
 from memvault.model.errors import GraphQueryError, StoreUnavailable
 from memvault.model.memory import Memory
-from memvault.model.search import Filters, Hit, Scope
+from memvault.model.search import Hit, Scope
 from memvault.reasoning.goals import GoalReader, NamedEntity
 from memvault.reasoning.search_plan import search_plan
-from memvault.reasoning.tool_plan import ToolCall, Trigger, plan, trigger_of
+from memvault.reasoning.tool_plan import Trigger, plan, trigger_of
 from memvault.search.times.time_spans import Calendar
 from memvault.stores.graph_view import GraphView
 from memvault.text.names import kind_of
@@ -44,27 +43,6 @@ Steps = Annotated[int, Field(ge=1, le=5, description="How many calls at most.")]
 Queries = Annotated[int, Field(ge=1, le=10, description="How many questions at most.")]
 
 
-class _EntropyMeter:
-    """Measures the entropy of memories."""
-
-    def __init__(self, box: Toolbox) -> None:
-        self._box = box
-
-    def entropy_after(self, step: ToolCall) -> float:
-        """The entropy of the memories that recall_memory finds with this step's parameters."""
-        filters = step.params.get("filters")
-        scope = Scope(Filters(**filters) if filters else None, step.params.get("project"))
-        hits = self._box.container.live.searcher.find(
-            step.params["query"], step.params["top_k"], scope
-        )
-        return self._box.pulse_of(hits).entropy
-
-    def entropy_of(self, memories: Sequence[Hit]) -> float:
-        """The entropy of these memories, weighted by relevance."""
-        ids = [hit.memory.id for hit in memories]
-        return self._box.meter.of(ids, [hit.relevance for hit in memories]).entropy
-
-
 class PlanningTools(Tools):
     """reflect_on_memory and generate_search_plan."""
 
@@ -80,7 +58,7 @@ class PlanningTools(Tools):
         now = datetime.now(UTC)
         goal_read = self._reader().read(goal, Calendar.of(self._box.container.settings.calendar))
         hits = self._recalled(goal, GOAL_MEMORIES, goal_read.project)
-        pulse = self._box.pulse_of(hits)
+        pulse = self._box.meter.of_hits(hits)
         result = plan(
             goal_read,
             pulse,
@@ -115,16 +93,17 @@ class PlanningTools(Tools):
         project = self._box.scope(project).project
         goal = self._reader(project).read(query, Calendar.of(self._box.container.settings.calendar))
         hits = self._recalled(query, SPLIT_MEMORIES, goal.project)
-        pulse = self._box.pulse_of(hits)
+        pulse = self._box.meter.of_hits(hits)
         edges, notice = self._edges()
         vague = trigger_of(pulse) is not Trigger.BALANCED
         steps = search_plan(
             goal,
             hits,
-            _EntropyMeter(self._box),
             edges,
             max_queries,
             vague=vague,
+            entropy_of=lambda memories: self._box.meter.of_hits(memories).entropy,
+            find=self._box.container.live.searcher.find,
         )
         return SearchPlanAnswer(
             queries=[

@@ -19,7 +19,6 @@ from mcp_server.tools.arguments import FULL, READS, SessionId
 from mcp_server.tools.reasoning import NodeName
 from mcp_server.tools.toolbox import Toolbox, Tools
 from memvault.curation.tasks.questions import OpenQuestion, open_questions
-from memvault.reasoning.entailment import Hierarchy
 
 SESSIONS = 200  # for which the last question is remembered
 PATIENCE_SECONDS = 5.0  # for the search for tasks after the answer was stored
@@ -31,7 +30,6 @@ class QuestionTools(Tools):
     def __init__(self, box: Toolbox) -> None:
         super().__init__(box)
         self._last_questions: LRUCache[str, OpenQuestion] = LRUCache(SESSIONS)
-        self._hierarchy: Hierarchy | None = None
         self._lock = threading.Lock()
 
     @tool(annotations=READS, tags=FULL, title="Find the question to ask")
@@ -76,7 +74,7 @@ class QuestionTools(Tools):
         """
         self._box.touch(session_id)
         above, below = self._box.lookup.node(general), self._box.lookup.node(specific)
-        chain = self._hierarchy_now().chain(below.id, above.id)
+        chain = self._box.container.live.hierarchy.chain(below.id, above.id)
         steps, specific_name = [], below.name
         for step in chain or ():
             steps.append(EntailmentStep.of(step, specific=specific_name))
@@ -84,13 +82,6 @@ class QuestionTools(Tools):
         return EntailmentAnswer(
             entails=chain is not None, chain=steps, pulse=self._box.meter.of_vault()
         )
-
-    def _hierarchy_now(self) -> Hierarchy:
-        """The hierarchy of the live generation."""
-        live, hierarchy = self._box.container.live, self._hierarchy
-        if hierarchy is None or hierarchy.edges is not live.graph_view:
-            self._hierarchy = hierarchy = Hierarchy(live.graph_view, live.catalogue.by_id)
-        return hierarchy
 
     def _settles(self, question: OpenQuestion) -> list[SettlesShape]:
         memories = self._box.container.live.catalogue.by_ids(question.settles)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Literal
 
-import numpy as np
 from fastmcp.tools import tool
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -25,7 +24,6 @@ from mcp_server.answers.reasoning import (
 from mcp_server.tools.arguments import FULL, READS, InProject, SessionId, Verbosity
 from mcp_server.tools.toolbox import Tools
 from memvault.model.errors import InvalidParams
-from memvault.model.note import ChunkSize
 from memvault.model.search import NodeRef, Scope, VerbosityLevel
 from memvault.reasoning.bayes.effects import CausalChain, Consequence, Direction, Effects
 from memvault.reasoning.bayes.influences import Influence
@@ -33,6 +31,7 @@ from memvault.reasoning.bayes.omni_inference import (
     InferenceDirection,
     InferenceResult,
     OmniInference,
+    resemblance,
 )
 from memvault.reasoning.bayes.probability import EvidenceUsed, ProbabilityQuery
 from memvault.search.scope import in_scope
@@ -263,27 +262,16 @@ class ReasoningTools(Tools):
         """The probability that a clamped node is true, in [0, 1]."""
         value, invalid = clamped.clamp_value, "Invalid params: clamped_nodes.clamp_value - "
         if clamped.clamp_type == "semantic":
+            container = self._box.container
             if not isinstance(value, list):
                 raise InvalidParams(invalid + "a semantic clamp needs an embedding")
-            return self._similarity(self._node(clamped.node_id, scope).id, value)
+            if len(value) != (dimension := container.embedder.dimension):
+                raise InvalidParams(f"{invalid}this vault's embeddings have {dimension} dimensions")
+            node_id = self._node(clamped.node_id, scope).id
+            return resemblance(node_id, value, container.live.stores.vectors)
         if isinstance(value, list) or not 0.0 <= float(value) <= 1.0:
             raise InvalidParams(invalid + "must be true, false or a number from 0 to 1")
         return float(value) if clamped.clamp_type == "scalar" else float(value >= 0.5)
-
-    def _similarity(self, key: str, vector: list[float]) -> float:
-        """The cosine of an embedding and the nearest passage of a note, in [0, 1]."""
-        container = self._box.container
-        if len(vector) != container.embedder.dimension:
-            raise InvalidParams(
-                "Invalid params: clamped_nodes.clamp_value - this vault's embeddings have "
-                f"{container.embedder.dimension} dimensions"
-            )
-        passages = container.live.stores.vectors.vectors([key], ChunkSize.PASSAGE).get(key, [])
-        query = np.asarray(vector, dtype=np.float32)
-        length = float(np.linalg.norm(query))
-        if length == 0.0 or not passages:
-            return 0.0
-        return min(1.0, max(0.0, *(float(query @ passage) / length for passage in passages), 0.0))
 
     # -- answers --------------------------------------------------------------------------------
 

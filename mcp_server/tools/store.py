@@ -1,4 +1,4 @@
-"""store_memory and the preference tools."""
+"""store_memory."""
 
 from __future__ import annotations
 
@@ -11,20 +11,15 @@ from pydantic import Field, JsonValue
 
 from mcp_server.answers.changes import (
     ContradictedShape,
-    PreferenceAnswer,
     RelatedShape,
-    SimilarPreference,
     StoredAnswer,
 )
 from mcp_server.middleware.call_keys import call_key
-from mcp_server.middleware.client_identity import client_name, is_person
+from mcp_server.middleware.client_identity import client_name
 from mcp_server.tools.arguments import (
     ADDS,
     CORE,
-    READS,
-    SETS,
     Importance,
-    PreferenceKey,
     SessionId,
     WhyKept,
 )
@@ -34,12 +29,11 @@ from memvault.curation.actions import StoredMemory
 from memvault.curation.approval import claim_of_lifecycle
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.operations.draft import Draft
-from memvault.curation.operations.preferences import Preference, get_preference, preference_keys
 from memvault.curation.proposals import ProposalKind
 from memvault.curation.quarantine import QuarantinedText
 from memvault.curation.targets import namesakes
 from memvault.curation.tasks.near_duplicates import MIN_COSINE
-from memvault.model.errors import MemvaultError, RateLimited
+from memvault.model.errors import MemvaultError, NoteNotFound, RateLimited
 from memvault.model.memory import (
     MAX_CONTENT_CHARS,
     JohariQuadrant,
@@ -47,88 +41,15 @@ from memvault.model.memory import (
     Memory,
     UTLState,
 )
-from memvault.model.note import LineRange
 from memvault.model.search import Hit
-from memvault.model.state import CognitivePulse
 from memvault.reasoning.critique import NEW_CHARS, Contradiction
 from memvault.search.excerpt import Excerpt
-from memvault.text.stems import stems
 from memvault.vault.file_names import is_agent_file
 from memvault.vault.session_lines import is_captured
 from memvault.verification.sensitive_topics import sensitive_topic_of
 
 RELATED_BYTES = 160  # of what is quoted of a related memory; its nearest sentence is shown whole
 MAX_NAMESAKES = 3  # that a notice lists
-MAX_SIMILAR = 5  # preferences that an answer gives with their values
-MAX_KEYS = 30  # of preferences that an answer lists
-
-Value = Annotated[
-    str, Field(min_length=1, max_length=2000, description="The preference, in one line.")
-]
-
-
-class PreferenceTools(Tools):
-    """get_preference and set_preference."""
-
-    @tool(annotations=READS, tags=CORE, title="Get a preference")
-    def get_preference(self, key: PreferenceKey) -> PreferenceAnswer:
-        """Read one of the person's preferences by key; if `value` is null, see `similar`, `keys`.
-
-        Call this before you choose a language, style or format. All of them: recall_memory
-        "preferences".
-        """
-        container = self._box.container
-        store, folders = container.live.stores.keyvalue, container.vault.folders
-        preference = get_preference(store, folders, key, self._is_persons)
-        if preference is not None:
-            return PreferenceAnswer(
-                key=preference.key,
-                value=preference.value,
-                path=preference.path,
-                line=preference.line,
-                pulse=self._pulse_of(preference.path),
-            )
-        keys, key_stems = preference_keys(store, folders), stems(key)
-        near = [other for other in keys if not key_stems.isdisjoint(stems(other))][:MAX_SIMILAR]
-        similar = [get_preference(store, folders, other, self._is_persons) for other in near]
-        return PreferenceAnswer(
-            key=key,
-            value=None,
-            path=None,
-            similar=[SimilarPreference.of(each) for each in similar if each is not None],
-            keys=keys[:MAX_KEYS],
-            pulse=self._box.meter.of_change(),
-        )
-
-    def _is_persons(self, preference: Preference) -> bool:
-        memory = self._box.container.live.catalogue.by_path(preference.path)
-        lines = LineRange(preference.line, preference.line)
-        return memory is not None and memory.provenance.of_lines(lines).is_person
-
-    @tool(annotations=SETS, tags=CORE, title="Set a preference")
-    def set_preference(
-        self, key: PreferenceKey, value: Value, rationale: WhyKept
-    ) -> PreferenceAnswer:
-        """Save how the person wants something done from now on; replaces the key's old value.
-
-        Only what they said or clearly showed.
-        """
-        container = self._box.container
-        done = container.actions.set_preference(key, value, why_of(rationale))
-        return PreferenceAnswer(
-            key=done.result.key,
-            value=done.result.value,
-            path=done.result.path,
-            line=done.result.line,
-            reversal_hash=done.change.reversal_hash if done.change else None,
-            pulse=self._pulse_of(done.result.path),
-        )
-
-    def _pulse_of(self, path: str) -> CognitivePulse:
-        """The pulse of the note at a path and of those around it; of the vault without one."""
-        memory = self._box.container.live.catalogue.by_path(path)
-        return self._box.meter.around(memory.id) if memory else self._box.meter.of_vault()
-
 
 Content = Annotated[
     str | None,
@@ -191,7 +112,8 @@ class StoreTools(Tools):
         append 'Superseded by: [[path of this]]'.
         """
         session = self._box.touch(session_id)
-        claim = claim_of_lifecycle(lifecycle, by_client=not is_person())
+        why = why_of(rationale)
+        claim = claim_of_lifecycle(lifecycle, why)
         if claim is not None:
             lifecycle = None
         if project is not None:
@@ -216,7 +138,7 @@ class StoreTools(Tools):
         contradicted = self._box.contradicted(draft.content, project)
         related = self._box.related(draft.content, project)
         stored = self._box.container.actions.store(draft)
-        notice = self._propose(claim, stored, why_of(rationale)) if claim is not None else None
+        notice = self._propose(claim, stored, why) if claim is not None else None
         answer = self._answer(stored, draft.content or "", contradicted, related)
         if notice is None:
             return answer
@@ -289,11 +211,13 @@ class StoreTools(Tools):
         quarantined = self._box.container.guarded.held_at(stored.path)
         if quarantined is not None and quarantined.whole:
             return self._quarantined(quarantined)
-        meter, catalogue = self._box.meter, self._box.container.live.catalogue
-        memory = catalogue.by_path(stored.path) or self._box.lookup.memory_on_disk(stored.path)
+        meter, live = self._box.meter, self._box.container.live
+        memory = live.catalogue.by_path(stored.path) or live.indexer.as_on_disk(stored.path)
+        if memory is None:  # it was removed again
+            raise NoteNotFound(f"There is no note at {stored.path}", path=stored.path)
 
         def is_session(key: str) -> bool:
-            other = catalogue.by_id(key)
+            other = live.catalogue.by_id(key)
             return other is not None and is_captured(other)
 
         # A session that hooks captured holds the sentence that a client stores from it.

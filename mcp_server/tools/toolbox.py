@@ -50,13 +50,22 @@ RETRY_SECONDS = 0.5  # until the similarity index is loaded
 
 
 class Toolbox:
-    """The services that all tools share. Made once per server; thread-safe."""
+    """The services that all tools share. Made once per server; thread-safe.
 
-    def __init__(self, startup: Startup) -> None:
+    Args:
+        tool_set: the one of connections that request none.
+
+    Attributes:
+        tools, core_tools, readers: names of all tools, of the core set, and of those that change
+            nothing.
+    """
+
+    def __init__(self, startup: Startup, tool_set: ToolSet = "core") -> None:
         self._startup = startup
-        self.tools: set[str] = set()  # names of all tools
-        self.core_tools: set[str] = set()  # of these, the core set
-        self.tool_set: ToolSet = "core"  # of connections that request none
+        self.tools: set[str] = set()
+        self.core_tools: set[str] = set()
+        self.readers: set[str] = set()
+        self._tool_set = tool_set
         self.meter = PulseMeter(
             lambda: self.container.live.similarity_index,
             tasks=self._tasks_about,
@@ -70,8 +79,8 @@ class Toolbox:
             activity=lambda: self.container.activity,
             capacity=lambda: self.container.settings.cache.memories,
         )
-        self.lookup = NodeLookup(lambda: self.container)
-        self.presenter = MemoryPresenter(lambda: self.container, self.meter, self.memory_nodes)
+        self.lookup = NodeLookup(startup.now)
+        self.presenter = MemoryPresenter(startup.now, self.meter, self.memory_nodes)
 
     @property
     def container(self) -> Container:
@@ -92,7 +101,7 @@ class Toolbox:
     @property
     def offered(self) -> Set[str]:
         """Names of the tools that the calling client sees."""
-        is_full = (requested_tools() or self.tool_set) == "full"
+        is_full = (requested_tools() or self._tool_set) == "full"
         return self.tools if is_full else self.core_tools
 
     def offers(self, tool: str) -> bool:
@@ -104,7 +113,7 @@ class Toolbox:
         return self.offers(tool) and (not is_dream or self.container.dreaming.is_worthwhile)
 
     def _memory_of(self, memory_id: str) -> Memory | None:
-        return self.container.live.catalogue.by_id(memory_id)
+        return self.container.memory_of(memory_id)
 
     def _read(self, path: str) -> bytes:
         return self.container.guarded.read(path)
@@ -226,16 +235,10 @@ class Toolbox:
             projects=names,
         )
 
-    def pulse_of(self, hits: Sequence[Hit], session: Session | None = None) -> CognitivePulse:
-        """The pulse of an answer to a question, which ``session`` counts as a turn.
-
-        The notes of a list ("What did I do last week?") need have nothing in common.
-        """
-        pulse = self.meter.of([hit.memory.id for hit in hits], [hit.relevance for hit in hits])
-        if hits and all(hit.relevance == 1.0 for hit in hits):
-            pulse = pulse.model_copy(update={"suggested_action": SuggestedAction.READY})
-        if session is not None:
-            self.container.learning.record_answer(session.id, pulse.entropy, len(hits))
+    def pulse_of(self, hits: Sequence[Hit], session: Session) -> CognitivePulse:
+        """The pulse of an answer to a question, which the session counts as a turn."""
+        pulse = self.meter.of_hits(hits)
+        self.container.learning.record_answer(session.id, pulse.entropy, len(hits))
         return pulse
 
 

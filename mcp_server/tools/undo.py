@@ -83,7 +83,7 @@ class UndoTools(Tools):
         if change is not None:
             return [change]
         container = self._box.container
-        changes = container.curator.history.changes(client=client, day=day, limit=None)
+        changes = container.curator.history.changes(client=client, day=day)
         hashes = undoable(changes)
         if not hashes:
             raise InvalidParams("No such change is left to undo; `memvault log` lists them")

@@ -14,14 +14,13 @@ from functools import partial
 from pathlib import Path
 
 from mcp_server.engine.startup import Startup
-from mcp_server.resources.manifest import Manifests
 from mcp_server.runtime.container import Container
 from mcp_server.tools.navigation import NavigationTools
 from mcp_server.tools.planning import PlanningTools
 from mcp_server.tools.toolbox import Toolbox
 from memvault.cognition.sessions import Session
-from memvault.model.search import VerbosityLevel
 from memvault.reasoning.insights import insights
+from memvault.reasoning.vault_overview import vault_overview
 from tests.benchmarks.figures import Figure, median, percentile, show, timed
 from tests.benchmarks.generated_vault import generate
 from tests.benchmarks.measured_vaults import opened, parser_for
@@ -86,10 +85,9 @@ def measure(container: Container, hub: bool) -> list[Figure]:
     figures.append(Figure("reflect_on_memory, p95", percentile(spent, 0.95), "ms", "50"))
     spent = timed(lambda: planning.generate_search_plan(f"what about {next(names)}"), 100)
     figures.append(Figure("generate_search_plan, p95", percentile(spent, 0.95), "ms", "50"))
-    first = timed(lambda: Manifests(lambda: container).current(), 3, warm_up=0)
-    pulse = box.meter.of_vault()
-    kept = Manifests(lambda: container)
-    later = timed(lambda: kept.answer(VerbosityLevel.TEXT_AND_IDS, pulse), 100)
+    live = container.live
+    first = timed(lambda: vault_overview(live.catalogue.all(), live.graph_view), 3, warm_up=0)
+    later = timed(lambda: tools.get_graph_manifest(1), 100)
     figures.append(Figure("manifest worked out", median(first), "ms"))
     figures.append(Figure("manifest kept, p95", percentile(later, 0.95), "ms", "50"))
     return figures

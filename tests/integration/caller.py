@@ -14,6 +14,7 @@ from mcp_server.engine import ToolSet
 from mcp_server.engine.client import COMMAND_LINE, proof_of_person
 from mcp_server.middleware.client_identity import accept_person
 from mcp_server.pages.page_actions import accept_proposal
+from mcp_server.pages.seen_notes import shown_versions
 from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 
@@ -23,6 +24,11 @@ def the_person() -> Implementation:
     token = "the engine's token"
     accept_person(token)
     return Implementation(name=COMMAND_LINE, version="1", title=proof_of_person(token))
+
+
+def all_shown(container: Container) -> dict[str, str]:
+    """The versions of all notes, as the forms of a page that showed them send back."""
+    return shown_versions(container, container.live.catalogue.all())
 
 
 class Caller:
@@ -71,7 +77,9 @@ class Caller:
 
     def accept_newest_proposal(self) -> str:
         """Accept the newest proposal, as on *Curate*; returns the hash that undoes it."""
-        accept_proposal(self.container, self.container.proposals.waiting()[0])
+        accept_proposal(
+            self.container, self.container.proposals.waiting()[0], all_shown(self.container)
+        )
         return self.container.curator.history.changes()[0].reversal_hash
 
     def id_of(self, title: str) -> str:

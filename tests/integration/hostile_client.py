@@ -22,7 +22,7 @@ from memvault.config.settings import IndexSettings, LimitSettings, Settings
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.undo import undoable
 from memvault.model.errors import MemvaultError
-from tests.integration.caller import Caller
+from tests.integration.caller import Caller, all_shown
 from tests.integration.small_vault import opened
 
 CODE = re.compile(r"```.*?```", re.DOTALL)
@@ -237,7 +237,9 @@ class HostileClient(RuleBasedStateMachine):
         ]
         if waiting:
             with suppress(MemvaultError):  # the notes changed since
-                accept_proposal(self.container, waiting[number % len(waiting)])
+                accept_proposal(
+                    self.container, waiting[number % len(waiting)], all_shown(self.container)
+                )
 
     def _type(self, number: int, _: int, __: str) -> None:
         path, word = self.note(number), self.word("own")

@@ -21,9 +21,9 @@ from mcp import MCPError
 
 from mcp_server.engine.launcher import read_address
 from mcp_server.middleware.client_identity import ToolSets
-from mcp_server.prompts import FRAGMENT
 from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
+from mcp_server.tools.instructions import FRAGMENT
 from memvault.cognition.sessions import Sessions
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, LimitSettings, Settings

@@ -23,7 +23,7 @@ from memvault.config.settings import Settings
 from memvault.curation.operations.draft import Draft
 from memvault.curation.tasks.dismissed_tasks import task_key
 from memvault.model.change import Actor, TaskType
-from tests.integration.caller import Caller, the_person
+from tests.integration.caller import Caller, all_shown, the_person
 from tests.waiting import until
 
 Write = Callable[..., Path]
@@ -243,7 +243,7 @@ def test_the_suggested_call_of_every_kind_of_task_settles_it_when_it_is_made(
         async with Client(build_server(container, tools="full")) as client:
             await client.call_tool(task["suggested_tool"], {**more, **task["suggested_arguments"]})
         for proposal in container.proposals.waiting():
-            accept_proposal(container, proposal)
+            accept_proposal(container, proposal, all_shown(container))
 
     for task in found:
         assert len(task["target_nodes"]) == len(task["paths"]) >= 1 and task["detail"]
@@ -315,7 +315,7 @@ def test_a_project_is_finished_when_its_note_says_so_or_nobody_touched_it_for_a_
     for finished in container.curation.tasks():
         [answer] = answers_to(finished)
         for action in answer.calls:
-            run_action(container, action)
+            run_action(container, action, all_shown(container))
     assert (container.vault.root / "archive/projects/hull/Hull.md").exists()
     assert tasks(container) == {}
 

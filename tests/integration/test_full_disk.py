@@ -328,7 +328,7 @@ def test_while_the_indexes_disk_is_full_what_was_learnt_counts_and_is_not_comput
         )  # fmt: skip
         fill(disk)
         container.learning._write()
-        assert len(container.learning.cases_like(asked[7], 1_000)) > 100
+        assert len(container.learning.cases.like(asked[7], 1_000)) > 100
         reads = container.embedder.reads
         container.learning._write()
         assert container.embedder.reads == reads

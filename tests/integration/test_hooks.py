@@ -15,10 +15,10 @@ from fastmcp import Client
 from mcp_types import Implementation
 
 from mcp_server.hooks.clients import Reply, read_call, written_reply
-from mcp_server.hooks.project_folder import project_of
 from mcp_server.pages.page_actions import run_action
 from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
+from memvault.capture.project_folder import project_of
 from memvault.capture.quotations import Quotation
 from memvault.cognition.blind_spots import blind_spots
 from memvault.config.settings import HookSettings, IndexSettings, Settings
@@ -27,6 +27,7 @@ from memvault.consolidation.rewards import Signal, SignalKind
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.tasks.finder import MAX_GUESSED
 from memvault.vault.session_lines import is_captured
+from tests.integration.caller import all_shown
 from tests.integration.small_vault import unindexed
 from tests.waiting import PATIENCE_SECONDS
 
@@ -662,7 +663,7 @@ def test_a_captured_decision_is_proposed_and_kept_when_the_person_says_so(
     container.curation.start()
     assert container.curation.wait(PATIENCE_SECONDS)
     (task,) = [each for each in container.curation.tasks() if each.task_type == "promotion"]
-    run_action(container, task.settled_by[0])
+    run_action(container, task.settled_by[0], all_shown(container))
     (kept,) = (container.vault.root / "permanent").rglob("*Parquet*.md")
     assert decision in kept.read_text(encoding="utf-8")
     assert container.curation.wait(PATIENCE_SECONDS)

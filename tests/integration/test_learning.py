@@ -24,6 +24,7 @@ from memvault.model.errors import ModelUnavailable
 from memvault.model.memory import Lifecycle, Memory, balanced_importance
 from memvault.model.search import Hit
 from memvault.search.order import preferred
+from tests.integration.caller import all_shown
 from tests.integration.small_vault import opened
 from tests.unit.test_secrets import PLANTED
 
@@ -171,11 +172,11 @@ def test_what_the_person_verifies_gains_and_its_writer_is_credited(
         client="cursor",
     )
     learnt(container)
-    verify(container, stored["node_id"], verified=True)
+    verify(container, stored["node_id"], all_shown(container), verified=True)
     assert learnt(container).utility(stored["node_id"]) == 1.0
     kinds = [reward.kind for reward in learnt(container).rewards("cursor")]
     assert kinds[-1] is SignalKind.VERIFIED
-    verify(container, stored["node_id"], verified=False)
+    verify(container, stored["node_id"], all_shown(container), verified=False)
     assert learnt(container).utility(stored["node_id"]) == pytest.approx(0.2)
 
 
@@ -189,7 +190,7 @@ def test_what_the_person_verifies_gains_before_the_index_knows_that_it_is_verifi
     learnt(container)
     catalogue = container.live.catalogue
     before = catalogue.by_id(stored["node_id"])
-    verify(container, stored["node_id"], verified=True)
+    verify(container, stored["node_id"], all_shown(container), verified=True)
     monkeypatch.setattr(catalogue, "by_id", lambda _: before)
     assert learnt(container).utility(stored["node_id"]) == 1.0
 
@@ -271,15 +272,15 @@ def test_a_question_like_an_earlier_one_finds_what_helped_then(
 ) -> None:
     _, second = talk(open_second)
     learnt(container)
-    (case,) = container.learning.cases_like("In what way is the kelp counted?", 5)
+    (case,) = container.learning.cases.like("In what way is the kelp counted?", 5)
     assert (case.question, case.memory, case.value) == (QUESTION, second, 0.5)
-    assert container.learning.cases_like("Who plays the cello?", 5) == []
+    assert container.learning.cases.like("Who plays the cello?", 5) == []
 
     def gone(question: str) -> None:
         raise ModelUnavailable("the model was deleted")
 
     monkeypatch.setattr(container.embedder, "embed_query", gone)
-    assert container.learning.cases_like(QUESTION, 5) == []  # ERR-AUTO-07
+    assert container.learning.cases.like(QUESTION, 5) == []  # ERR-AUTO-07
 
 
 def test_the_questions_of_a_year_are_not_embedded_again_at_each_start(tmp_path: Path) -> None:
@@ -300,7 +301,7 @@ def test_the_questions_of_a_year_are_not_embedded_again_at_each_start(tmp_path: 
             again.learning._write()
         assert again.embedder.reads.hits >= before.hits + len(questions)
         assert again.embedder.reads.misses == before.misses
-        assert len(again.learning.cases_like(questions[7], 1_000)) > 500
+        assert len(again.learning.cases.like(questions[7], 1_000)) > 500
     finally:
         again.close()
 

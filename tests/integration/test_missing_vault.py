@@ -136,7 +136,7 @@ def test_an_engine_does_not_start_without_the_journal(tmp_path: Path) -> None:
 
 
 def test_the_log_stays_within_bounds(writer: Caller) -> None:
-    log = writer.container.state.log
-    log.write_bytes(b"x" * 6_000_000)
-    trim_log(writer.container.state.log)
-    assert log.stat().st_size == 0 and log.with_suffix(".log.1").stat().st_size == 6_000_000
+    state = writer.container.state
+    state.log.write_bytes(b"x" * 6_000_000)
+    trim_log(state)
+    assert state.log.stat().st_size == 0 and state.earlier_log.stat().st_size == 6_000_000

@@ -357,9 +357,9 @@ def test_without_the_graph_plans_and_manifest_still_answer(writer, monkeypatch):
     graph = writer.container.live.stores.graph
     for name in ("all_nodes", "all_edges", "neighbours", "nodes", "stated_by"):
         monkeypatch.setattr(graph, name, down)
-    monkeypatch.setattr(
-        writer.container.live.graph_view, "_loaded", False
-    )  # as at a start without a graph
+    view = writer.container.live.graph_view  # as at a start without a graph
+    monkeypatch.setattr(view, "_loaded", False)
+    monkeypatch.setattr(view, "version", view.version + 1)
     assert "graph is unreachable" in writer.ok("get_graph_manifest")["notice"]
     assert writer.ok("generate_search_plan", query="kelp or oven")["notice"]
     assert writer.ok("reflect_on_memory", goal="Understand the kelp census")["suggested_sequence"]

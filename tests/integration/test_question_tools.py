@@ -12,7 +12,7 @@ from mcp_server.pages.page_actions import verify
 from mcp_server.runtime.container import Container
 from memvault.curation.tasks.questions import open_questions
 from memvault.reasoning.entailment import Hierarchy
-from tests.integration.caller import Caller
+from tests.integration.caller import Caller, all_shown
 from tests.integration.small_vault import opened
 from tests.timing import seconds_of
 
@@ -97,7 +97,7 @@ Answered = Callable[[Container], object]
 
 
 def verified(path: str) -> Answered:
-    return lambda container: verify(container, path, verified=True)
+    return lambda container: verify(container, path, all_shown(container), verified=True)
 
 
 def written(path: str, text: str) -> Answered:

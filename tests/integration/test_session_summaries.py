@@ -11,9 +11,9 @@ import mcp_types as mt
 import pytest
 from fastmcp import Client
 
-from mcp_server.hooks.summaries import MIN_LINES, supported_sentences
 from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
+from memvault.capture.summary import MIN_LINES, supported_sentences
 from tests.integration.small_vault import unindexed
 from tests.waiting import PATIENCE_SECONDS, until_seen
 

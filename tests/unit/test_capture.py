@@ -12,13 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memvault.capture.capturer import CaptureProgress, Capturer
-from memvault.capture.extract import ItemKind, extract, says_little
+from memvault.capture.extract import extract, says_little
 from memvault.capture.session_note import CapturedSession, extended_note, new_note
 from memvault.capture.transcripts import TranscriptTurn, read_turns, spoken, without_private
 from memvault.model.errors import DiskFull
 from memvault.text.replacements import replaced_choices
 from memvault.vault.note_folders import NoteFolders
 from memvault.vault.parse import parse_note
+from memvault.vault.session_lines import ItemKind
 from tests.desk import Desk
 
 RECORDED = Path(__file__).parents[1] / "data" / "hooks"

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from memvault.capture.extract import Item, ItemKind
+from memvault.capture.extract import Item
 from memvault.capture.session_note import CapturedSession, extended_note
 from memvault.curation.operations.annotate import stage_annotation
 from memvault.model.change import Change, ChangeKind
@@ -20,6 +20,7 @@ from memvault.vault.compose import closed
 from memvault.vault.conversations.conversation import Conversation, ConversationTurn
 from memvault.vault.open_marks import hides_rest
 from memvault.vault.parse import parse_note
+from memvault.vault.session_lines import ItemKind
 from tests.desk import MORNING, WHY, Desk
 from tests.property_examples import slow_property
 from tests.unit.test_edit import edit

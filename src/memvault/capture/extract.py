@@ -12,7 +12,6 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 
 from memvault.capture.transcripts import Speaker, TranscriptTurn
 from memvault.text.replacements import changes_mind
@@ -20,6 +19,7 @@ from memvault.text.secrets import MASK, without_secrets
 from memvault.text.stems import content_stems, stem
 from memvault.vault.lines import bare_lines
 from memvault.vault.markdown.labelled_sentences import sentences_in
+from memvault.vault.session_lines import ItemKind
 
 MAX_ITEM_CHARS = 400
 LONG_TURN_CHARS = 6_000  # more than a person types: text was pasted
@@ -28,18 +28,6 @@ REQUEST_WORDS = 6  # shorter requests are unclear later ("Write the commit messa
 REPEATED_SHARE = 0.8  # of a sentence's content words, from which it repeats another text
 MASKED_WORDS = 4  # fewer content words around a removed secret say nothing ("The API key is …")
 REACTION_WORDS = 7  # at most this many in a mere reaction ("That's awesome, congrats!")
-
-
-class ItemKind(StrEnum):
-    """The kinds of items; the values are the headings in a session note, in this order."""
-
-    SUMMARY = "Summary by the assistant's model"
-    DECISION = "Decisions"
-    PREFERENCE = "Preferences"
-    FACT = "Facts"
-    OPEN_QUESTION = "Open questions"
-    REQUEST = "Requests"
-    REPORT = "What the assistant reported"
 
 
 @dataclass(frozen=True, slots=True)

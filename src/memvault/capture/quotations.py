@@ -17,11 +17,10 @@ from memvault.search.excerpt import Excerpt
 from memvault.text.secrets import MASK
 from memvault.text.stems import content_stems
 from memvault.vault.lines import bare_lines
-from memvault.vault.session_lines import without_speaker
+from memvault.vault.session_lines import ItemKind, without_speaker
 
 LASTING = ("decision", "preference")
-PREFERENCES = "Preferences of the person"
-DECIDED = ("Decisions", PREFERENCES)  # sections of a session's note
+DECIDED = (ItemKind.DECISION, ItemKind.PREFERENCE)
 MIN_WORDS = 2  # content words; fewer say nothing ("Welcome.")
 _CUT = "…"
 
@@ -70,7 +69,7 @@ class Quotation:
 
     @property
     def is_preference(self) -> bool:
-        return self.memory.type == "preference" or self.heading == PREFERENCES
+        return self.memory.type == "preference" or self.heading == ItemKind.PREFERENCE
 
     def line(self) -> str:
         """The quotation on one line.

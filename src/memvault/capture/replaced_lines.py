@@ -11,12 +11,12 @@ from memvault.capture.extract import content_words
 from memvault.capture.quotations import DECIDED, LASTING, Quotation, distinct
 from memvault.model.note import Vector
 from memvault.text.replacements import replaced_choices
-from memvault.vault.session_lines import without_speaker
+from memvault.vault.session_lines import ItemKind, without_speaker
 
 # The sections of a session note whose lines replace older ones about the same matter, and those
 # whose lines are replaced.
-_REPLACING = (*DECIDED, "Facts stated by the person")
-_REPLACED = (*_REPLACING, "Open questions")
+_REPLACING = (*DECIDED, ItemKind.FACT)
+_REPLACED = (*_REPLACING, ItemKind.OPEN_QUESTION)
 # The least cosine at which a newer line is about the same matter as an older one, and replaces it.
 NAMED_MATTER = 0.4  # if it names what it replaces there
 DECIDED_MATTER = 0.55  # if it is a decision or preference

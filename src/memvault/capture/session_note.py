@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import PurePath
 from uuid import UUID, uuid5
 
-from memvault.capture.extract import Item, ItemKind
+from memvault.capture.extract import Item
 from memvault.model.memory import Lifecycle
 from memvault.text.secrets import find_secrets
 from memvault.vault.compose import appended, compose_note, inert, inserted
@@ -21,19 +21,14 @@ from memvault.vault.file_names import safe_name
 from memvault.vault.lines import bare_lines, lines_of, newline_of, note_text
 from memvault.vault.note_folders import NoteFolders
 from memvault.vault.parse import parse_note
-from memvault.vault.session_lines import without_speaker
+from memvault.vault.session_lines import ItemKind, without_speaker
 
 FILES = "Files"
 MAX_LINES = 600  # of a session note; reports are left out first
 
 _NAMESPACE = UUID("6f1f7a52-3a04-4f0e-9d0c-5d2a1a7f7c11")
 _ATTRIBUTED = frozenset({ItemKind.DECISION, ItemKind.OPEN_QUESTION})
-_HEADINGS = {
-    ItemKind.PREFERENCE: "Preferences of the person",
-    ItemKind.FACT: "Facts stated by the person",
-    ItemKind.REQUEST: "Requests of the person",
-}
-_ORDER = (*(_HEADINGS.get(kind, kind.value) for kind in ItemKind), FILES)
+_ORDER = (*ItemKind, FILES)
 _NOT_WORD = re.compile(r"[\W_]+")
 
 
@@ -143,7 +138,7 @@ def _lines_by_heading(
             line += f" ({item.speaker})"
         if _key(line) not in seen and not find_secrets(line):
             seen.add(_key(line))
-            by_heading[_HEADINGS.get(item.kind, item.kind.value)].append(line)
+            by_heading[item.kind].append(line)
     for file in files:
         shown = path_from(session.folder, file).replace("`", "'")
         line = f"- `{shown}`"

@@ -100,7 +100,7 @@ def _changes(
 
     vault = Vault(places.vault)
     history = History(vault, Journal(vault), VersionStore(vault))
-    changes = history.changes(day=day.date() if day else None, limit=None)
+    changes = history.changes(day=day.date() if day else None)
     if client is not None:
         changes = [change for change in changes if client.casefold() == author(change).casefold()]
     return changes if note is None else _about(note, changes)

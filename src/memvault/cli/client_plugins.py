@@ -16,6 +16,7 @@ from importlib.resources import files as package_files
 from pathlib import Path
 from typing import Any
 
+from mcp_server.hooks.clients import GEMINI_EVENTS
 from memvault import __version__
 from memvault.cli.config_files import ConfigFile
 from memvault.cli.config_text import JSON
@@ -31,16 +32,6 @@ _MATCHERS = {
     "PreToolUse": f"{_EDITS}|Bash|mcp__.*forget_concept",
     "PostToolUse": _EDITS,
     "PermissionRequest": "mcp__.*(forget_concept|merge_concepts|reload_manifest|trigger_dream)",
-}
-_GEMINI_EVENTS = {
-    "SessionStart": "SessionStart",
-    "UserPromptSubmit": "BeforeAgent",
-    "PreToolUse": "BeforeTool",
-    "PostToolUse": "AfterTool",
-    "PreCompact": "PreCompress",
-    "Stop": "AfterAgent",
-    "SessionEnd": "SessionEnd",
-    "Notification": "Notification",
 }
 _GEMINI_MATCHERS = {
     "PreToolUse": "write_file|replace|run_shell_command|.*forget_concept",
@@ -134,7 +125,7 @@ def _claude_plugin(hook: Hook, skills: Path) -> Plugin:
 def _gemini_extension(hook: Hook, extensions: Path) -> Plugin:
     root = extensions / _PLUGIN
     manifest = {"name": _PLUGIN, "version": __version__, "description": _DESCRIPTION}
-    groups = _groups(hook, _GEMINI_EVENTS, _GEMINI_MATCHERS, milliseconds=True)
+    groups = _groups(hook, GEMINI_EVENTS, _GEMINI_MATCHERS, milliseconds=True)
     files = {
         root / "gemini-extension.json": _json(manifest),
         root / "hooks" / "hooks.json": _json({"hooks": groups}),

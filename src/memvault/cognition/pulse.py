@@ -29,6 +29,7 @@ from memvault.model.change import TaskType
 from memvault.model.memory import JohariQuadrant
 from memvault.model.note import Vector
 from memvault.model.priority import make_way
+from memvault.model.search import Hit
 from memvault.model.state import Background, CognitivePulse, SuggestedAction, suggest_action
 
 LOCAL = 5  # memories with which a memory is measured; each costs a store lookup
@@ -157,6 +158,16 @@ class PulseMeter:
         An answer without memories has entropy 0 and coherence 0, which suggests *explore*.
         """
         return self._pulse(self._together(ids, weights), ids)
+
+    def of_hits(self, hits: Sequence[Hit]) -> CognitivePulse:
+        """The pulse of an answer to a question, weighted by relevance.
+
+        The notes of a list ("What did I do last week?") need have nothing in common.
+        """
+        pulse = self.of([hit.memory.id for hit in hits], [hit.relevance for hit in hits])
+        if hits and all(hit.relevance == 1.0 for hit in hits):
+            return pulse.model_copy(update={"suggested_action": SuggestedAction.READY})
+        return pulse
 
     def _together(self, ids: Sequence[str], weights: Sequence[float] | None) -> MemoryState:
         similarity_index = self.similarity_index

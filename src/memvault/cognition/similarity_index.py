@@ -82,6 +82,17 @@ class SimilarityIndex:
             vectors.update(self._look_up(missing))
         return {key: vectors.get(key) for key in requested}
 
+    def similarities(self, memory_id: str, ids: Collection[str]) -> dict[str, float]:
+        """The cosine of each of these memories with one, in [0, 1]; without those that have no
+        text."""
+        vectors = self.vectors([memory_id, *ids])
+        own_vector = vectors.pop(memory_id)
+        present = {key: vector for key, vector in vectors.items() if vector is not None}
+        if own_vector is None or not present:
+            return {}
+        cosines = np.clip(np.stack(list(present.values())) @ own_vector, 0.0, 1.0)
+        return dict(zip(present, cosines.tolist(), strict=True))
+
     def rows(self, ids: Sequence[str]) -> Rows:
         """The vectors of these memories as one matrix, without memories that have none."""
         with self._lock:

@@ -100,6 +100,11 @@ class StateFolder:
         return self.root / "engine.log"
 
     @property
+    def earlier_log(self) -> Path:
+        """What a log that grew too long said."""
+        return self.root / "engine.log.1"
+
+    @property
     def config_file(self) -> Path:
         return self.root / "memvault.toml"
 

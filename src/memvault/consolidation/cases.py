@@ -11,18 +11,28 @@ latest. The signals of the others stay in ``.memvault/learning/`` and still coun
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime
 from heapq import nlargest
+from itertools import islice
 
 import numpy as np
 
+from memvault.consolidation.learning import Learning
 from memvault.consolidation.rewards import LearnedState
+from memvault.model.batched import batched
+from memvault.model.errors import DiskFull, MemvaultError
 from memvault.model.note import Vector
+from memvault.text.encoders.embedding import Embedder
 
 logger = logging.getLogger(__name__)
 CAPACITY = 10_000
+EMBEDDED_AT_A_TIME, EMBEDDED_TOGETHER = 500, 50  # questions
+SAME_QUESTION = 0.7  # cosine from which two questions ask nearly the same
+# Rewards for another question count not at all up to the first cosine, and fully from the second.
+NO_FIT, FULL_FIT = 0.5, 0.9
+NO_CASES = "Case retrieval failure: unable to find relevant cases for current context"
 NEVER_EVICTED = 0.9  # value above which a case stays
 
 
@@ -98,3 +108,70 @@ def by_similarity(
         if cosine >= least
     ]
     return [case for _, case in nlargest(most, scored, key=lambda pair: pair[0])]
+
+
+class CaseBank:
+    """The cases in use, with the vectors of their questions. Thread-safe.
+
+    Args:
+        clock: the time, with a zone.
+    """
+
+    def __init__(self, learnt: Learning, embedder: Embedder, clock: Callable[[], datetime]) -> None:
+        self._learnt = learnt
+        self._embedder = embedder
+        self._clock = clock
+        self._vectors: dict[str, Vector] = {}  # by question, about 2 kB each
+        self._cached: tuple[LearnedState | None, tuple[int, int], list[Case]] = (None, (0, 0), [])
+
+    def in_use(self) -> list[Case]:
+        """Questions with the memories that were read or skipped for them, most valuable first."""
+        state, today = self._learnt.state, self._clock().astimezone(UTC).toordinal()
+        cached_state, cached_version, in_use = self._cached
+        version = (state.signals, today)
+        if cached_state is not state or cached_version != version:
+            in_use = cases(state, today)
+            self._cached = state, version, in_use
+        return in_use
+
+    def like(self, question: str, most: int) -> list[Case]:
+        """Cases of earlier questions like this one; none if the question cannot be embedded."""
+        try:
+            vector = self._embedder.embed_query(question)
+        except MemvaultError as error:
+            logger.warning("%s: %s", NO_CASES, error.message)
+            return []
+        return by_similarity(self.in_use(), self._vectors, vector, SAME_QUESTION, most)
+
+    def preference(self, question: str, ids: Sequence[str]) -> list[float] | None:
+        """The preference that use gives each memory as an answer to a question, in (-1, 1); None
+        before anything was learnt."""
+        if not self._learnt.state.memories:
+            return None
+        questions = {
+            earlier for memory_id in ids for earlier in self._learnt.rewards_by_question(memory_id)
+        }
+        embedded = [earlier for earlier in questions if earlier in self._vectors]
+        if not embedded:
+            return self._learnt.weights(ids)
+        vector = self._embedder.embed_query(question)
+        cosines = np.stack([self._vectors[earlier] for earlier in embedded]) @ vector
+        fits = np.clip((cosines - NO_FIT) / (FULL_FIT - NO_FIT), 0.0, 1.0)
+        return self._learnt.weights(ids, dict(zip(embedded, map(float, fits), strict=True)))
+
+    def embed_some(self) -> None:
+        """Embed some questions of cases that are not embedded yet."""
+        waiting = (case.question for case in self.in_use() if case.question not in self._vectors)
+        if questions := list(dict.fromkeys(islice(waiting, EMBEDDED_AT_A_TIME))):
+            self._vectors.update(zip(questions, self._vectors_of(questions), strict=True))
+        if len(self._vectors) > CAPACITY:
+            of_cases = {case.question for case in self.in_use()}
+            self._vectors = {q: v for q, v in self._vectors.items() if q in of_cases}
+
+    def _vectors_of(self, questions: Sequence[str]) -> Iterable[Vector]:
+        """The vectors of these questions, cached for the next start unless the disk is full."""
+        try:
+            return self._embedder.embed(questions)
+        except DiskFull:
+            few = batched(questions, EMBEDDED_TOGETHER)
+            return [vector for each in few for vector in self._embedder.embed_few(each)]

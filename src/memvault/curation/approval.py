@@ -103,21 +103,21 @@ class Approvals:
         return NeededApproval(kind, note.id, note.path, reason.format(note.path))
 
 
-def claim_of_lifecycle(lifecycle: Lifecycle | None, *, by_client: bool) -> ProposalKind | None:
+def claim_of_lifecycle(lifecycle: Lifecycle | None, why: Attribution) -> ProposalKind | None:
     """The claim that setting this lifecycle is; None if it can be set without the person."""
-    return ProposalKind.PERMANENT if by_client and lifecycle is Lifecycle.PERMANENT else None
+    return ProposalKind.PERMANENT if why.by_client and lifecycle is Lifecycle.PERMANENT else None
 
 
-def claim_of_verdict(*, verified: bool, by_client: bool) -> ProposalKind | None:
+def claim_of_verdict(why: Attribution, *, verified: bool) -> ProposalKind | None:
     """The claim that marking a memory as verified or wrong is; None if the person marks it."""
-    if not by_client:
+    if not why.by_client:
         return None
     return ProposalKind.VERIFIED if verified else ProposalKind.WRONG
 
 
-def check_edit(edit: NoteEdit, *, by_client: bool) -> None:
+def check_edit(edit: NoteEdit, why: Attribution) -> None:
     """Raise InvalidParams if a client's edit sets the lifecycle in a note's properties."""
-    if by_client and edit.sets("lifecycle"):
+    if why.by_client and edit.sets("lifecycle"):
         raise InvalidParams(
             "edit_memory does not change the lifecycle: the person sets it in the note's "
             "properties, or you with set_lifecycle (--tools full)"

@@ -160,6 +160,14 @@ class Memory(BaseModel, frozen=True):
         return not (self.verified or self.provenance.is_person or self.provenance.own)
 
 
+def claimant(memory: Memory | None) -> str:
+    """The author of an unverified memory that the person did not write; "" for any other."""
+    if memory is None or memory.verified or memory.provenance.is_person:
+        return ""
+    partly = "partly " if memory.provenance.own else ""
+    return partly + memory.provenance.claimant.writer
+
+
 MemoryOf = Callable[[str], Memory | None]
 """Gives the memory with an id; None if the id is not a memory's."""
 

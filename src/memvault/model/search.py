@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum, StrEnum
@@ -290,6 +290,10 @@ class Hit:
     def path(self) -> str:
         """The memory's path; "…" in place of one that may state what is withheld."""
         return "…" if self.states_claim else self.memory.path
+
+
+FindMemories = Callable[[str, int, Scope | None], list[Hit]]
+"""Finds the memories nearest to a text, at most so many, best first; see `Searcher.find`."""
 
 
 class Tuning(NamedTuple):

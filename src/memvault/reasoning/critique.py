@@ -9,14 +9,14 @@ reported as contradicted by another.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import combinations
 
 from memvault.model.memory import Memory, MemoryOf
 from memvault.model.note import LineRange
-from memvault.model.search import Hit, Scope
+from memvault.model.search import FindMemories, Hit, Scope
 from memvault.reasoning.sentences.alignment import Stance
 from memvault.reasoning.sentences.former_values import still_stated
 from memvault.reasoning.sentences.opposed_causes import jaccard, opposed_causes
@@ -92,7 +92,7 @@ class Critic:
 
     def __init__(
         self,
-        find: Callable[[str, int, Scope | None], list[Hit]],
+        find: FindMemories,
         memory_of: MemoryOf,
         vectors: VectorStore,
         find_names: FindNames,

@@ -178,7 +178,7 @@ class Hierarchy:
     """
 
     def __init__(self, edges: GraphView, memory_of: MemoryOf) -> None:
-        self.edges = edges
+        self._edges = edges
         self._memory_of = memory_of
         self._version = edges.version
         self._general: dict[str, tuple[Related, ...]] = {}
@@ -210,13 +210,13 @@ class Hierarchy:
         return tuple(reversed(chain))
 
     def _above(self, node_id: str) -> tuple[Related, ...]:
-        version = self.edges.version
+        version = self._edges.version
         if version != self._version:
             self._version, self._general = version, {}
         cached = self._general  # in a variable, since another thread may replace it
         general = cached.get(node_id)
         if general is None:
             memory = self._memory_of(node_id)
-            general = entailment_cone(node_id, self.edges, memory, MAX_EDGES).general
+            general = entailment_cone(node_id, self._edges, memory, MAX_EDGES).general
             cached[node_id] = general
         return general

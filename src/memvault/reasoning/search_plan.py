@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, time
 from itertools import islice
-from typing import Any, Protocol
+from typing import Any
 
 from memvault.model.graph import EdgeOrigin, NodeKind
 from memvault.model.moments import in_utc
-from memvault.model.search import Filters, Hit, Scope
+from memvault.model.search import Filters, FindMemories, Hit, Scope
 from memvault.reasoning.goals import Goal, Need
 from memvault.reasoning.tool_plan import ToolCall
 from memvault.search.scope import in_scope
@@ -28,6 +28,7 @@ MAX_RESULTS = 10  # results of a facet's question
 MAX_TRIED = 8  # most facets that are tried, a few milliseconds each
 SINGLE = "memory"  # kind of a facet with one memory
 MIN_ENTROPY_DROP = 0.02  # least drop in entropy that makes a facet worth a question
+EntropyOf = Callable[[Sequence[Hit]], float]
 # Words that say nothing about the topic.
 _VAGUE = STOP_WORDS | frozenset(
     (
@@ -35,18 +36,6 @@ _VAGUE = STOP_WORDS | frozenset(
         *("show", "something", "stuff", "tell", "vault", "know"),
     )
 )
-
-
-class EntropyMeasure(Protocol):
-    """Measures entropies, in [0, 1]."""
-
-    def entropy_of(self, found: Sequence[Hit]) -> float:
-        """The entropy of these memories, weighted by relevance."""
-        ...
-
-    def entropy_after(self, step: ToolCall) -> float:
-        """The entropy of a step's results; runs a search."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,18 +53,21 @@ class _Facet:
 def search_plan(
     goal: Goal,
     results: Sequence[Hit],
-    measure: EntropyMeasure,
     edges: GraphView | None,
     limit: int,
     *,
     vague: bool,
+    entropy_of: EntropyOf,
+    find: FindMemories,
 ) -> tuple[ToolCall, ...]:
     """At most ``limit`` questions, each with a tool; never empty.
 
     Args:
         results: the results of the unchanged goal, best first.
-        vague: whether those results are dispersed or incoherent.
         edges: None if the graph is unreachable.
+        vague: whether those results are dispersed or incoherent.
+        entropy_of: the entropy of memories, in [0, 1], weighted by relevance.
+        find: see `Searcher.find`.
     """
     steps: dict[str, ToolCall] = {}
     has_several = bool(goal.questions)
@@ -84,7 +76,7 @@ def search_plan(
         for question in goal.questions or (goal,)
     ]
     narrow = vague and not has_several
-    narrowed = _facet_steps(goal, results, measure, edges) if narrow else ()
+    narrowed = _facet_steps(goal, results, edges, entropy_of, find) if narrow else ()
     facets = list(islice(narrowed, limit))
     if facets and direct[0].params == {"query": goal.text}:  # asking the whole goal would not help
         direct, facets = facets, direct
@@ -133,12 +125,16 @@ def _any_matches(results: Iterable[Hit], filters: Filters) -> bool:
 
 
 def _facet_steps(
-    goal: Goal, results: Sequence[Hit], measure: EntropyMeasure, edges: GraphView | None
+    goal: Goal,
+    results: Sequence[Hit],
+    edges: GraphView | None,
+    entropy_of: EntropyOf,
+    find: FindMemories,
 ) -> Iterator[ToolCall]:
     """The questions of facets whose results have a clearly lower entropy, most relevant first."""
-    max_entropy = measure.entropy_of(results) - MIN_ENTROPY_DROP
+    max_entropy = entropy_of(results) - MIN_ENTROPY_DROP
     facets = _facets(goal, results, edges)
-    measured = [(facet, measure.entropy_of(facet.members)) for facet in facets]
+    measured = [(facet, entropy_of(facet.members)) for facet in facets]
     useful = [(facet, entropy) for facet, entropy in measured if entropy < max_entropy]
     useful.sort(
         key=lambda pair: (pair[0].key[0] == SINGLE, -_relevance(pair[0]), pair[1], pair[0].key)
@@ -151,7 +147,7 @@ def _facet_steps(
             continue
         tries += 1
         step = _facet_step(goal, facet)
-        if measure.entropy_after(step) < max_entropy:
+        if entropy_of(_found_by(step, find)) < max_entropy:
             covered |= members
             yield step
 
@@ -173,6 +169,12 @@ def _facet_step(goal: Goal, facet: _Facet) -> ToolCall:
     if facet.filters:
         params["filters"] = facet.filters
     return ToolCall("recall_memory", params, facet.rationale)
+
+
+def _found_by(step: ToolCall, find: FindMemories) -> list[Hit]:
+    filters = step.params.get("filters")
+    scope = Scope(Filters(**filters) if filters else None, step.params.get("project"))
+    return find(step.params["query"], step.params["top_k"], scope)
 
 
 def _facets(goal: Goal, results: Sequence[Hit], edges: GraphView | None) -> Iterator[_Facet]:

@@ -3,8 +3,22 @@ its speaker."""
 
 from __future__ import annotations
 
+from enum import StrEnum
+
 from memvault.model.memory import Memory
 from memvault.vault.lines import bare_lines
+
+
+class ItemKind(StrEnum):
+    """The kinds of items; the values are their headings in a session note, in this order."""
+
+    SUMMARY = "Summary by the assistant's model"
+    DECISION = "Decisions"
+    PREFERENCE = "Preferences of the person"
+    FACT = "Facts stated by the person"
+    OPEN_QUESTION = "Open questions"
+    REQUEST = "Requests of the person"
+    REPORT = "What the assistant reported"
 
 
 def is_captured(memory: Memory) -> bool:

@@ -19,7 +19,7 @@ def new_folders(vault: Vault, plan: Plan) -> tuple[str, ...]:
 
 def remove_empty_folders(vault: Vault, history: History, undone: Sequence[Change]) -> None:
     """Remove these changes' folders that are empty now and were created by a change."""
-    created = {folder for change in history.changes(limit=None) for folder in change.folders}
+    created = {folder for change in history.all() for folder in change.folders}
     for folder in reversed(_folders_of(path for change in undone for path in change.paths)):
         if folder in created:
             vault.remove_empty_folder(folder)

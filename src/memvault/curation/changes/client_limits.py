@@ -98,7 +98,7 @@ class ClientLimits:
         it is as late as that.
         """
         now = self._now()
-        changes = self._history.changes(since=now - DAY, limit=None)
+        changes = self._history.changes(since=now - DAY)
         return [change for change in changes if change.actor.kind == "client" and change.at <= now]
 
     def _check_rate(self, today: Sequence[Change], client: str, limit: int) -> None:

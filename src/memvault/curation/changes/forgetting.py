@@ -41,7 +41,7 @@ def check_restoring(plan: Plan, why: Attribution, history: History) -> None:
     """Raise InvalidParams if a client would bring back a note that the person removed."""
     if not why.by_client or not (plan.restores or plan.undoes):
         return
-    for change in history.changes(limit=None):
+    for change in history.all():
         if change.actor.kind != "person" or not _removes(change):
             continue
         forgot = {tombstone.reversal_hash for tombstone in change.forgot}
@@ -67,13 +67,13 @@ def untouched_by_person(history: History, path: str, data: bytes) -> bool:
     Then clients, imports or memvault made all its versions, and a client may forget, merge or move
     it.
     """
-    return _untouched_by_person(history.changes(limit=None), path, content_hash(data))
+    return _untouched_by_person(history.all(), path, content_hash(data))
 
 
 def is_stored_only_by(history: History, note: Memory, client: str) -> bool:
     """Whether this client stored a note and no other client changed it."""
-    changes = history.changes(node_id=note.id, limit=None)
-    changes += history.changes(path=note.path, limit=None)
+    changes = history.changes(node_id=note.id)
+    changes += history.changes(path=note.path)
     creators = [change.actor for change in changes if change.kind is ChangeKind.CREATED]
     clients = {change.actor.name for change in changes if change.actor.kind == "client"}
     return clients == {client} and all(actor.kind == "client" for actor in creators)

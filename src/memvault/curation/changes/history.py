@@ -48,9 +48,9 @@ class History(JournalReader):
         kinds: Collection[ChangeKind] | None = None,
         since: datetime | None = None,
         before: str | None = None,
-        limit: int | None = 50,
+        limit: int | None = None,
     ) -> list[Change]:
-        """The newest changes that match every filter, newest first; all with a limit of None.
+        """The changes that match every filter, newest first; at most ``limit`` of them.
 
         Args:
             client: the client's name; "" means a person or memvault itself.

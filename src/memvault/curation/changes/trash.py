@@ -61,7 +61,7 @@ class Trash:
             self._vault.delete(path)
         self._record_purge(tombstone)
         if tombstone.path is not None:
-            steps = list(_steps(tombstone, self._history.changes(limit=None)))
+            steps = list(_steps(tombstone, self._history.all()))
             self._drop_versions(steps)
             self._drop_archived(tombstone, steps)
 
@@ -92,7 +92,7 @@ class Trash:
         own_changes = {change.reversal_hash for change, _ in steps}
         versions: set[str] = set()
         other_versions: set[str] = set()
-        for change in self._history.changes(kinds=(ChangeKind.FADED,), limit=None):
+        for change in self._history.changes(kinds=(ChangeKind.FADED,)):
             is_own = change.reversal_hash in own_changes or (
                 not set(tombstone.node_ids).isdisjoint(change.node_ids)
             )

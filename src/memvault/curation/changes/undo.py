@@ -85,7 +85,7 @@ class UndoStaging:
         self._places = places
         self._misled = misled
         self._for_client = for_client
-        changes = history.changes(limit=None) if newest_first else []
+        changes = history.all() if newest_first else []
         later = takewhile(lambda change: change.order >= newest_first[-1].order, changes)
         self._active = ActiveChanges(later, tombstones)
 

@@ -38,7 +38,6 @@ from memvault.model.change import ChangeKind
 from memvault.model.errors import InvalidParams, MemvaultError, NoteConflict, NoteNotFound
 from memvault.model.memory import Memory
 from memvault.model.moments import day_of
-from memvault.vault.files import Vault
 from memvault.vault.ignore import MANIFEST
 from memvault.vault.manifest import Fault, LineKind, ManifestLine, faults, read_lines
 from memvault.vault.parse import content_hash
@@ -116,13 +115,12 @@ class ManifestKeeper:
 
     def __init__(
         self,
-        vault: Vault,
         curator: Curator,
         indexed: Callable[[], IndexedVault],
         index_written: Callable[[Sequence[str]], None],
     ) -> None:
-        self._vault = vault
         self._curator = curator
+        self._vault = curator.vault
         self._indexed = indexed
         self._index_written = index_written
 

@@ -143,7 +143,7 @@ def stage_reconstruction(
 def fadings_by_note(history: History) -> Mapping[str, Sequence[Change]]:
     """The changes by which notes faded or were restored, newest first, without the undone ones: by
     the note's id, and by the hash of the bytes that they wrote."""
-    changes = history.changes(kinds=(ChangeKind.FADED, ChangeKind.RECONSTRUCTED), limit=None)
+    changes = history.changes(kinds=(ChangeKind.FADED, ChangeKind.RECONSTRUCTED))
     by_note: dict[str, list[Change]] = defaultdict(list)
     for change in changes:
         if change.undone_by is None:

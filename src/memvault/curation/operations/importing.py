@@ -157,7 +157,7 @@ class _Import:
 def _imported_texts(history: History) -> dict[str, str]:
     """The hash of each imported text, by the id of its note, without undone imports."""
     kinds = {ChangeKind.IMPORTED, ChangeKind.IMPORT_UPDATED}
-    newest_first = history.changes(kinds=kinds, limit=None)
+    newest_first = history.changes(kinds=kinds)
     active = [change for change in newest_first if change.undone_by is None]
     return {key: text for change in reversed(active) for key, text in change.memo.items()}
 

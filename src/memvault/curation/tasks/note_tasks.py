@@ -24,12 +24,12 @@ from memvault.vault.ignore import MANIFEST
 from memvault.vault.links import wikilink
 from memvault.vault.note_folders import NoteFolders
 from memvault.vault.parse import stem_of
-from memvault.vault.session_lines import items_by_heading, without_speaker
+from memvault.vault.session_lines import ItemKind, items_by_heading, without_speaker
 from memvault.verification.sensitive_topics import sensitive_topic_of
 from memvault.verification.sensitive_words import SensitiveTopic
 
 MAX_PROPOSED = 3  # per session, so that nobody is flooded
-_TYPES = {"Decisions": "decision", "Preferences of the person": "preference"}
+_TYPES: dict[str, str] = {ItemKind.DECISION: "decision", ItemKind.PREFERENCE: "preference"}
 _ESCAPE = re.compile(r"\\([\[#<^:%])")
 
 

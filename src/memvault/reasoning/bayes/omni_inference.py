@@ -12,7 +12,10 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from heapq import heappop, heappush
 
+import numpy as np
+
 from memvault.model.errors import InvalidParams
+from memvault.model.note import ChunkSize
 from memvault.model.search import Scope
 from memvault.reasoning.bayes.belief_propagation import propagate
 from memvault.reasoning.bayes.influence_graph import InfluenceGraph, influence_graph
@@ -21,6 +24,7 @@ from memvault.reasoning.bayes.network import TRUE, reachable
 from memvault.reasoning.bayes.reasoner import Reasoner
 from memvault.reasoning.bayes.source_weights import wilson
 from memvault.stores.graph_view import GraphView
+from memvault.stores.vectors import VectorStore
 
 MAX_PREDICTED = 10
 MAX_RELATIONS = 60  # relations per node that the search for a bridge or an explanation follows
@@ -71,6 +75,18 @@ class InferenceResult:
         if not self.predictions:
             return 0.0
         return sum(prediction.confidence for prediction in self.predictions) / len(self.predictions)
+
+
+def resemblance(node_id: str, embedding: Sequence[float], store: VectorStore) -> float:
+    """The cosine of an embedding and the nearest passage of a note, in [0, 1]; 0 without text.
+
+    Raises StoreUnavailable: the store does not answer.
+    """
+    vector = np.asarray(embedding, dtype=np.float32)
+    length = float(np.linalg.norm(vector))
+    passages = store.vectors([node_id], ChunkSize.PASSAGE).get(node_id, [])
+    cosines = [float(vector @ passage) / length for passage in passages if length]
+    return min(1.0, max(0.0, *cosines, 0.0))
 
 
 class OmniInference:

@@ -10,7 +10,7 @@ from itertools import chain
 from memvault.config.settings import ReasoningSettings
 from memvault.model.memory import MemoryOf
 from memvault.model.note import LineRange
-from memvault.model.search import Hit, Scope
+from memvault.model.search import FindMemories, Hit, Scope
 from memvault.reasoning.bayes.competing_values import (
     VALUE,
     CompetingValues,
@@ -50,7 +50,6 @@ NOTHING = (
 UNCONFIRMED = "Not the person's word, and confirmed by nobody: {values}."
 NOT_CONNECTED = "Changes nothing, since no note connects it with what is asked: {names}."
 
-FindMemories = Callable[[str, int, Scope | None], Sequence[Hit]]
 ClaimsOf = Callable[[str, Sequence[Hit], Scope | None], Sequence[Claim]]
 
 

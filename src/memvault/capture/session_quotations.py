@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Collection, Mapping, Sequence
 
-from memvault.capture.extract import ItemKind
-from memvault.capture.quotations import DECIDED, PREFERENCES, Quotation, distinct, says_something
+from memvault.capture.quotations import DECIDED, Quotation, distinct, says_something
 from memvault.capture.session_note import FILES
 from memvault.model.errors import MemvaultError
 from memvault.model.memory import Memory
 from memvault.model.search import Hit
+from memvault.search.context.outline import Outlines
 from memvault.search.context.scoring import scores
-from memvault.vault.session_lines import items_by_heading
-
-if TYPE_CHECKING:
-    from mcp_server.runtime.container import Container
+from memvault.search.scope import MemoryLookup
+from memvault.text.encoders.embedding import Embedder
+from memvault.vault.session_lines import ItemKind, items_by_heading
 
 RECENT_SESSIONS = 12  # the latest ones, whose decisions are given at a start
 MAX_COMPARED = 40  # quotations from sessions that are compared with each other
 # The sections of a session note that are quoted, and how many of their last lines.
-_LASTING_LINES = {"Decisions": 3, PREFERENCES: 3, "Open questions": 2}
-_LATEST_LINES = {**_LASTING_LINES, "Requests of the person": 2}
-_BY_ASSISTANT = (ItemKind.SUMMARY.value, ItemKind.REPORT.value)
+_LASTING_LINES: dict[str, int] = {
+    ItemKind.DECISION: 3,
+    ItemKind.PREFERENCE: 3,
+    ItemKind.OPEN_QUESTION: 2,
+}
+_LATEST_LINES: dict[str, int] = {**_LASTING_LINES, ItemKind.REQUEST: 2}
+_BY_ASSISTANT = (ItemKind.SUMMARY, ItemKind.REPORT)
 _ASSISTANT = 0.8  # weight of the assistant's words; the person's have 1
 # How a sentence begins that corrects the one before.
 _CORRECTS = re.compile(
@@ -34,10 +36,25 @@ _CORRECTS = re.compile(
 
 
 class SessionQuotations:
-    """Quotes captured sessions. Thread-safe."""
+    """Quotes captured sessions. Thread-safe.
 
-    def __init__(self, container: Container) -> None:
-        self._container = container
+    Args:
+        memories: gives the current notes.
+        read: returns the bytes of the note at a path.
+        outlines: the notes' outlines; may be shared.
+    """
+
+    def __init__(
+        self,
+        memories: Callable[[], MemoryLookup],
+        read: Callable[[str], bytes],
+        outlines: Outlines,
+        embedder: Embedder,
+    ) -> None:
+        self._memories = memories
+        self._read = read
+        self._outlines = outlines
+        self._embedder = embedder
 
     def recent(self, folder: str, project: str | None, current_id: str) -> list[Quotation]:
         """Decisions and open questions of the last sessions in this folder or project, the latest
@@ -48,7 +65,7 @@ class SessionQuotations:
         """
         sessions = [
             memory
-            for memory in self._container.live.catalogue.all()
+            for memory in self._memories().all()
             if memory.type == "session"
             and memory.id != current_id
             and (
@@ -64,7 +81,7 @@ class SessionQuotations:
 
     def of_note(self, path: str | None) -> list[Quotation]:
         """The decisions, open questions and last requests in a session's note."""
-        memory = self._container.live.catalogue.by_path(path) if path else None
+        memory = self._memories().by_path(path) if path else None
         return self._quoted(memory, _LATEST_LINES) if memory is not None else []
 
     def _quoted(self, memory: Memory, last_lines: Mapping[str, int]) -> list[Quotation]:
@@ -78,7 +95,7 @@ class SessionQuotations:
 
     def _items(self, memory: Memory) -> Mapping[str, list[tuple[int, str]]]:
         try:
-            return items_by_heading(self._container.guarded.read(memory.path))
+            return items_by_heading(self._read(memory.path))
         except MemvaultError:  # deleted since it was found, or in quarantine
             return {}
 
@@ -99,10 +116,10 @@ class SessionQuotations:
         Args:
             headings: sections to quote from; None for all.
         """
-        (outline,) = self._container.outlines.of([hit])
+        (outline,) = self._outlines.of([hit])
         if outline is None:
             return None
-        vector = self._container.embedder.embed_query(query)
+        vector = self._embedder.embed_query(query)
         (scored,) = scores(query, vector, [hit], [outline])
         worth: dict[int, float] = {}
         for statement, value in zip(outline.statements, scored.statements, strict=True):
