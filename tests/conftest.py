@@ -34,6 +34,7 @@ TOGETHER = {
     "engines": (  # that are forked from a process which takes 5 s to start
         "tests/integration/test_bridge.py",
         "tests/integration/test_bridge_reconnecting",
+        "tests/integration/test_chosen_folder",
         "tests/integration/test_cli.py",
         "tests/integration/test_client_sessions",
         "tests/integration/test_core_edge_cases",

@@ -25,6 +25,7 @@ from memvault.text.encoders import embedding, openvino_model
 from memvault.text.encoders.embedding import Embedder, Window, open_embedder
 from memvault.text.encoders.model_files import Encoded, Floats
 from memvault.text.encoders.openvino_model import OpenVinoModel
+from memvault.text.encoders.token_signs import TokenSigns
 from memvault.text.tokens import TokenCounter
 from tests.described_tools import described_once
 from tests.desk import Desk
@@ -48,7 +49,8 @@ def made_once() -> Iterator[None]:
         patch.setattr(model, "begin", known.begin(model.begin))
         patch.setattr(model, "encode", known.encode(model.encode))
         patch.setattr(openvino_model, "OpenVinoModel", functools.cache(model))
-        patch.setattr(embedding, "TokenCounter", functools.cache(TokenCounter))
+        for of_tokenizer in (TokenCounter, TokenSigns):
+            patch.setattr(embedding, of_tokenizer.__name__, functools.cache(of_tokenizer))
         open_once = functools.cache(entity_pass.open_entity_pipeline)
         patch.setattr(entity_pass, "open_entity_pipeline", open_once)
         patch.setattr(server, "_tool", described_once(server._tool))

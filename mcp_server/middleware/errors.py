@@ -115,7 +115,9 @@ class AnsweringPrompt(FunctionPrompt):
                 raise protocol_error(InvalidParams(f"The prompt needs a {argument.name}"))
         try:
             return await super().render(given)
-        except PromptError as error:
+        except MemvaultError as error:
+            raise protocol_error(error) from error
+        except PromptError as error:  # FastMCP before 4.2 wraps it
             if isinstance(error.__cause__, MemvaultError):
                 raise protocol_error(error.__cause__) from error
             raise

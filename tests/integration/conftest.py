@@ -7,16 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from indexer.entity_cache import EntityCache
 from indexer.indexer import Indexer
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
 from memvault.search.pipeline import Searcher
-from memvault.stores.open import open_stores
 from memvault.text.encoders.embedding import Embedder
-from memvault.vault.files import Vault
 from tests.integration.caller import Caller
-from tests.integration.searching import searcher_over
+from tests.integration.searching import indexer_of, searcher_over
 from tests.integration.small_vault import opened
 
 
@@ -26,12 +23,9 @@ def open_indexer(
 ) -> Iterator[Callable[..., Indexer]]:
     """Open an indexer on the vault; each name has stores of its own."""
     opened: list[Indexer] = []
-    state.create()
 
     def open_one(name: str = "live") -> Indexer:
-        stores = open_stores(settings, state.root / name, embedder.dimension)
-        found = EntityCache(state.entity_cache)
-        one = Indexer(Vault(vault_folder), stores, embedder, found, settings.index)
+        one = indexer_of(vault_folder, state, embedder, settings, name)
         opened.append(one)
         return one
 

@@ -7,8 +7,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
+from indexer.entity_cache import EntityCache
 from indexer.indexer import Indexer
 from mcp_server.runtime.container import Container
+from memvault.config.paths import StateFolder
+from memvault.config.settings import IndexSettings, Settings
 from memvault.model.search import Hit, Mode, Scope
 from memvault.model.state import Background
 from memvault.search.candidates import CandidateFinder
@@ -16,7 +19,9 @@ from memvault.search.fallback import AnswerCache
 from memvault.search.pipeline import Searcher
 from memvault.search.times.time_spans import Calendar
 from memvault.stores.graph_view import GraphView
+from memvault.stores.open import open_stores
 from memvault.text.encoders.embedding import Embedder
+from memvault.vault.files import Vault
 from memvault.verification.verifier import Verifier
 from tests.integration.small_vault import unindexed, write_notes
 
@@ -35,6 +40,20 @@ def container_of(folder: Path, notes: Mapping[str, str]) -> Container:
     for path in notes:
         os.utime(folder / "vault" / path, (LONG_AGO, LONG_AGO))
     return unindexed(folder, {})
+
+
+def indexer_of(
+    vault: Path,
+    state: StateFolder,
+    embedder: Embedder,
+    settings: Settings | None = None,
+    name: str = "live",
+) -> Indexer:
+    """An indexer on the vault; each name has stores of its own."""
+    state.create()
+    settings = settings or Settings(index=IndexSettings(ner="off"))
+    stores = open_stores(settings, state.root / name, embedder.dimension)
+    return Indexer(Vault(vault), stores, embedder, EntityCache(state.entity_cache), settings.index)
 
 
 def viewed(indexer: Indexer) -> GraphView:
@@ -75,6 +94,18 @@ def searcher_over(
     searcher = Searcher(candidates, indexer.stores, embedder, indexer.catalogue, verifier)
     yield searcher
     searcher.close()
+
+
+@contextmanager
+def searcher_of(folder: Path, notes: Mapping[str, str], embedder: Embedder) -> Iterator[Searcher]:
+    """A searcher over a new vault of these notes, each text by its path."""
+    write_notes(folder / "vault", notes)
+    indexer = indexer_of(folder / "vault", StateFolder(folder / "state"), embedder)
+    indexer.scan()
+    with searcher_over(indexer, embedder) as one:
+        one.warm_up()
+        yield one
+    indexer.stores.close()
 
 
 def found(searcher: Searcher, query: str, top_k: int = 8, scope: Scope | None = None) -> list[Hit]:

@@ -21,6 +21,7 @@ from memvault.model.memory import Lifecycle
 from memvault.vault.note_folders import NoteFolders
 from tests.integration.caller import Caller
 from tests.integration.small_vault import opened
+from tests.integration.tiny_engine import environment
 
 WHY = "The person asked me to keep this."
 NOW = datetime(2026, 3, 1, 8, tzinfo=UTC)
@@ -32,6 +33,12 @@ def writer(tmp_path: Path) -> Iterator[Caller]:
     container = opened(tmp_path, settings=CHOSEN)
     yield Caller(container, tools="full")
     container.close()
+
+
+@pytest.fixture
+def commands(home: Path, forked_engines: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands of a person with an empty home folder, whose engines are forked."""
+    monkeypatch.setenv("PYTHONPATH", environment()["PYTHONPATH"])
 
 
 def stored(writer: Caller, **arguments: object) -> str:
@@ -170,8 +177,9 @@ def test_the_chosen_folder_is_spelled_as_on_disk(writer: Caller) -> None:
     assert path == "ai/Memvault/projects/Kelp Two/Dive.md"
 
 
+@pytest.mark.usefixtures("commands")
 def test_init_takes_the_folder_as_a_shell_completes_it(
-    tmp_path: Path, home: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     vault = tmp_path / "mine"
     (vault / "AI").mkdir(parents=True)
@@ -186,8 +194,9 @@ def test_init_takes_the_folder_as_a_shell_completes_it(
     assert run(["--vault", str(vault), "stop"]) == 0
 
 
+@pytest.mark.usefixtures("commands")
 def test_init_writes_the_folder_to_the_vaults_configuration_and_says_where_notes_go(
-    tmp_path: Path, home: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     vault = tmp_path / "mine"
     (vault / "Boat").mkdir(parents=True)
@@ -216,7 +225,8 @@ def test_a_folder_outside_of_the_vault_or_hidden_is_refused(tmp_path: Path, fold
         load_settings(file)
 
 
-def test_the_settings_that_init_changes_keep_their_other_bytes(tmp_path: Path, home: Path) -> None:
+@pytest.mark.usefixtures("commands")
+def test_the_settings_that_init_changes_keep_their_other_bytes(tmp_path: Path) -> None:
     real, file = tmp_path / "dotfiles.toml", tmp_path / "memvault.toml"
     real.write_bytes(b"# mine\r\n[engine]\r\nidle_exit_seconds = 5   # short\r\n")
     file.symlink_to(real)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator
 from datetime import date, timedelta
 from pathlib import Path
@@ -9,11 +10,13 @@ from pathlib import Path
 import pytest
 
 from indexer.indexer import Indexer
+from memvault.config.paths import StateFolder
 from memvault.model.search import Mode
 from memvault.search.pipeline import Searcher
 from memvault.search.times.time_spans import Calendar
 from memvault.text.encoders.embedding import Embedder
-from tests.integration.searching import searcher_over
+from tests.integration.searching import indexer_of, searcher_over
+from tests.integration.small_vault import write_notes
 
 Write = Callable[..., Path]
 
@@ -28,22 +31,44 @@ LINES = {
 FIRST = date(2025, 1, 6)
 
 
-@pytest.fixture
-def searcher(indexer: Indexer, embedder: Embedder, write: Write) -> Iterator[Searcher]:
-    """A vault of 98 weekly sessions, on four topics in turn, and one event."""
+@pytest.fixture(scope="module")
+def indexed(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Path:
+    """A vault of 98 weekly sessions, on four topics in turn, and one event, and its indexes."""
+    folder = tmp_path_factory.mktemp("weeks")
+    notes = {}
     for week in range(98):
         day = FIRST + timedelta(7 * week)
         topic = TOPICS[week % 4]
-        write(f"sessions/{day}/{topic.title()} {week}.md", f"{LINES[topic]}\n")
-    write("permanent/The street party.md", "---\ndate: 2026-06-13\n---\nEverybody came.\n")
-    write("permanent/Ladder.md", "---\ndate: 2020-01-05\n---\nThe long ladder is for the roof.\n")
-    write("sessions/2026-11-10/Loan.md", "We lent the [[Ladder]] to the neighbours.\n")
+        notes[f"sessions/{day}/{topic.title()} {week}.md"] = f"{LINES[topic]}\n"
     days = "\n\n".join(f"{LINES[topic]} It took hours." for topic in TOPICS * 3)
     log = f"{days}\n\nThe dentist is on 24 November at 8:30.\n\n{days}\n"
-    write("permanent/Log.md", f"---\ndate: 2026-11-01\n---\n{log}")
-    write("permanent/Boat.md", "---\ndate: 2020-01-02\nlift-out: 2026-11-25\n---\nIn the shed.\n")
-    write("permanent/Oars.md", "---\ndate: 2020-01-02\nlast edited: 2026-11-25\n---\nOf ash.\n")
+    notes |= {
+        "permanent/The street party.md": "---\ndate: 2026-06-13\n---\nEverybody came.\n",
+        "permanent/Ladder.md": "---\ndate: 2020-01-05\n---\nThe long ladder is for the roof.\n",
+        "sessions/2026-11-10/Loan.md": "We lent the [[Ladder]] to the neighbours.\n",
+        "permanent/Log.md": f"---\ndate: 2026-11-01\n---\n{log}",
+        "permanent/Boat.md": "---\ndate: 2020-01-02\nlift-out: 2026-11-25\n---\nIn the shed.\n",
+        "permanent/Oars.md": "---\ndate: 2020-01-02\nlast edited: 2026-11-25\n---\nOf ash.\n",
+    }
+    write_notes(folder / "vault", notes)
+    indexer = indexer_of(folder / "vault", StateFolder(folder / "state"), embedder)
     indexer.scan()
+    indexer.stores.close()
+    return folder
+
+
+@pytest.fixture
+def indexer(
+    indexed: Path, vault_folder: Path, state: StateFolder, open_indexer: Callable[..., Indexer]
+) -> Indexer:
+    """On a copy of the vault and its indexes."""
+    shutil.copytree(indexed / "vault", vault_folder, dirs_exist_ok=True)
+    shutil.copytree(indexed / "state", state.root, dirs_exist_ok=True)
+    return open_indexer()
+
+
+@pytest.fixture
+def searcher(indexer: Indexer, embedder: Embedder) -> Iterator[Searcher]:
     with searcher_over(indexer, embedder, lambda: Calendar(TODAY)) as one:
         yield one
 
@@ -72,7 +97,7 @@ def test_what_is_of_the_time_asked_for_comes_first(searcher: Searcher) -> None:
 
 
 def test_links_to_neighbouring_days_do_not_date_a_daily_note(
-    indexer: Indexer, embedder: Embedder, write: Write
+    open_indexer: Callable[..., Indexer], embedder: Embedder, write: Write
 ) -> None:
     for day in (11, 13):
         write(
@@ -80,6 +105,7 @@ def test_links_to_neighbouring_days_do_not_date_a_daily_note(
             f"<< [[2026-06-{day - 1}]] | [[2026-06-{day + 1}|Next]] >>\n\nOn the hills.\n",
         )
     write("permanent/Trip.md", "---\ndate: 2020-01-02\n---\nOff on [[2026-06-12]], by train.\n")
+    indexer = open_indexer()
     indexer.scan()
     with searcher_over(indexer, embedder, lambda: Calendar(TODAY)) as searcher:
         hits = searcher.search("What did I do on 12 June?", mode=Mode.DEFAULT, top_k=5).hits

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from memvault.model.search import Filters, Scope
 from memvault.search.pipeline import Searcher
 from memvault.search.property_text import day_of_property
 from memvault.text.encoders.embedding import Embedder
-from tests.integration.searching import searcher_over
+from tests.integration.searching import searcher_of, searcher_over
 
 Write = Callable[..., Path]
 
@@ -27,6 +27,14 @@ OTHERS = {
     "Brandt": ("type: person", "Runs the bakery by the bridge, closed on Mondays."),
     "Tides": ("type: note", "High water comes fifty minutes later every day."),
 }
+
+
+def with_properties(folder: str, notes: Mapping[str, str], text: str) -> dict[str, str]:
+    """Notes by their paths, made of properties by title; all have the same text."""
+    return {
+        f"{folder}/{title}.md": f"---\n{properties}\n---\n{text}\n"
+        for title, properties in notes.items()
+    }
 
 
 @pytest.fixture
@@ -105,12 +113,16 @@ def test_no_function_word_of_a_question_names_a_type_or_tag(
         assert "the tag 'cane'" in str(asked.notice)
 
 
+APPLIANCES = {
+    "Loom": "type: appliance\nversion: 1.3.26",
+    "Kiln": "type: appliance\nbought: 12.3.26",
+}
 DAYS_FROM_NOW = {name: date.today() + timedelta(days=days) for name, days in
                  {"soon": 3, "later": 400, "past": -400}.items()}  # fmt: skip
 
 
-@pytest.fixture
-def office(write: Callable[..., Path], indexer: Indexer, embedder: Embedder) -> Iterator[Searcher]:
+@pytest.fixture(scope="module")
+def office(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Iterator[Searcher]:
     soon, later, past = DAYS_FROM_NOW.values()
     born = soon.replace(year=1980)
     notes = {
@@ -122,18 +134,14 @@ def office(write: Callable[..., Path], indexer: Indexer, embedder: Embedder) -> 
         "Footbridge": "type: project\nstage: built\nlead: [[Lena Moor]]",
         "Hangar": "type: project\nstage: on hold\nowner: Moor Holdings",
     }
-    for title, properties in notes.items():
-        write(f"office/{title}.md", f"---\n{properties}\n---\nMet in the old customs house.\n")
-    write(
-        "office/Site visit.md",
-        "Lena was there.\n\n- [ ] Lena: order the beams 📅 2031-05-02\n- [ ] Call the crane firm\n",
-    )
-    write("office/Snags.md", "- [ ] Lena: paint the door 📅 2031-05-01\n- [x] Lena: sand it\n")
-    write("boats/Attic.md", "- [ ] Clear out the boxes\n- [ ] Sell the piano\n")
-    write("office/Lunch.md", "Lena still has to tell us where she wants to eat.\n")
-    indexer.scan()
-    with searcher_over(indexer, embedder) as one:
-        one.warm_up()
+    texts = with_properties("office", notes, "Met in the old customs house.") | {
+        "office/Site visit.md": "Lena was there.\n\n- [ ] Lena: order the beams 📅 2031-05-02\n"
+        "- [ ] Call the crane firm\n",
+        "office/Snags.md": "- [ ] Lena: paint the door 📅 2031-05-01\n- [x] Lena: sand it\n",
+        "boats/Attic.md": "- [ ] Clear out the boxes\n- [ ] Sell the piano\n",
+        "office/Lunch.md": "Lena still has to tell us where she wants to eat.\n",
+    }
+    with searcher_of(tmp_path_factory.mktemp("office"), texts, embedder) as one:
         yield one
 
 
@@ -181,8 +189,8 @@ def test_where_relations_are_to_be_explained_they_lead(office: Searcher) -> None
     assert boathouse.hops
 
 
-@pytest.fixture
-def shop(write: Callable[..., Path], indexer: Indexer, embedder: Embedder) -> Iterator[Searcher]:
+@pytest.fixture(scope="module")
+def shop(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Iterator[Searcher]:
     notes = {
         "Ropewalk": "type: supplier\nminimum_order: 40\norder_day: 3\nrating: 2",
         "Tannery": "type: supplier\nminimum_order: 150\norder_day: 1\nrating: 5",
@@ -207,11 +215,8 @@ def shop(write: Callable[..., Path], indexer: Indexer, embedder: Embedder) -> It
         "Weaving": "type: book\nyear: 2017\npages: 320\nshelf: 2020",
         "Spinning": "type: book\nyear: 2021\npages: 96\nshelf: 2018",
     }
-    for title, properties in notes.items():
-        write(f"shop/{title}.md", f"---\n{properties}\n---\nKept in the blue folder.\n")
-    indexer.scan()
-    with searcher_over(indexer, embedder) as one:
-        one.warm_up()
+    texts = with_properties("shop", notes, "Kept in the blue folder.")
+    with searcher_of(tmp_path_factory.mktemp("shop"), texts, embedder) as one:
         yield one
 
 
@@ -346,8 +351,8 @@ def test_fields_in_the_text_are_properties_of_the_note(
     assert rehearsals.fields == {}
 
 
-@pytest.fixture
-def desk(write: Callable[..., Path], indexer: Indexer, embedder: Embedder) -> Iterator[Searcher]:
+@pytest.fixture(scope="module")
+def desk(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Iterator[Searcher]:
     today = date.today()
     week = timedelta(7)
     notes = {
@@ -360,14 +365,11 @@ def desk(write: Callable[..., Path], indexer: Indexer, embedder: Embedder) -> It
         "Gravel path": "type: ruling\nstatus: superseded",
         "Canon": "hardness: 5\ntongue: Latin",
         "Rondo": "hardness: 2\ntongue: Latin",
-        "Loom": "type: appliance\nversion: 1.3.26",
-        "Kiln": "type: appliance\nbought: 12.3.26",
+        **APPLIANCES,
     }
-    for title, properties in notes.items():
-        write(f"desk/{title}.md", f"---\n{properties}\n---\nKept in the second drawer.\n")
-    write("desk/Diary.md", "Wrote to the printer about the unpaid bill, overdue for weeks.\n")
-    indexer.scan()
-    with searcher_over(indexer, embedder) as one:
+    texts = with_properties("desk", notes, "Kept in the second drawer.")
+    texts["desk/Diary.md"] = "Wrote to the printer about the unpaid bill, overdue for weeks.\n"
+    with searcher_of(tmp_path_factory.mktemp("desk"), texts, embedder) as one:
         yield one
 
 
@@ -396,10 +398,13 @@ def test_what_was_overdue_on_a_day_was_due_before_it_and_paid_later(desk: Search
     assert "1 note has" in str(found.notice)
 
 
-def test_a_version_is_no_day(desk: Searcher, indexer: Indexer) -> None:
+def test_a_version_is_no_day(desk: Searcher, write: Write, indexer: Indexer) -> None:
     found = desk.search("Which appliances were bought in March 2026?", allow_unverified=True)
     assert found.hits[0].memory.title == "Kiln"
     assert "1 note has" in str(found.notice)
+    for path, text in with_properties("desk", APPLIANCES, "Heavy.").items():
+        write(path, text)
+    indexer.scan()
     assert indexer.catalogue.days_named("desk/Kiln.md") == (date(2026, 3, 12),)
     assert indexer.catalogue.days_named("desk/Loom.md") == ()
 

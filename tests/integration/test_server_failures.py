@@ -1,8 +1,7 @@
-"""What people notice when a server dies, hangs or forgets: answers with less, that say so."""
+"""What people notice when a server dies or hangs: answers with less, that say so."""
 
 from __future__ import annotations
 
-import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -103,17 +102,6 @@ def test_while_the_graph_hangs_questions_are_answered_and_notes_are_kept(
     until(lambda: container.live.catalogue.by_path(stored["path"]))
     assert container.status()["not_answering"] == []
     assert container.live.stores.graph.stated_by([stored["node_id"]])
-
-
-def test_a_graph_that_comes_back_empty_is_filled_again(
-    container: Container, caller: Caller, neo4j_server: ServerProcess, outage: Outage
-) -> None:
-    outage.die(neo4j_server)
-    assert caller.ok("recall_memory", query="varnished boats")["nodes"][0]["title"] == "Kestrel"
-    shutil.rmtree(neo4j_server.folder / "data")
-    outage.end()
-    until(lambda: container.status()["nodes"] == 3)
-    assert container.status()["edges"] == 2
 
 
 def test_without_the_key_value_store_questions_are_answered_and_notes_are_kept(

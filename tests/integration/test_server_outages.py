@@ -25,7 +25,7 @@ from memvault.stores.keyvalue import redis as keyvalue_store
 from memvault.stores.open import MODEL_FILE
 from tests.integration.caller import Caller
 from tests.integration.server_stores import BOATS, WHY, local_qdrant, open_one, server_settings
-from tests.servers import redis
+from tests.servers import neo4j, redis
 from tests.servers.process import ServerProcess
 from tests.servers.proxy import Proxy
 from tests.waiting import PATIENCE_SECONDS, until
@@ -244,6 +244,25 @@ def test_a_changed_password_is_named_until_it_is_accepted_again(
     until(lambda: container.indexing.doctor() == container.indexing.problems() == [])
 
 
+def test_a_graph_that_comes_back_empty_is_filled_again(
+    boats: None,
+    open_one: Callable[..., Container],
+    proxied: tuple[Settings, Proxy, Proxy],
+    neo4j_server: ServerProcess,
+) -> None:
+    settings, graph, _ = proxied
+    container = open_one(settings, "own")
+    container.start()
+    graph.close()
+    recalled = quickly(Caller(container), "recall_memory", query="varnished boats")
+    assert recalled["nodes"][0]["title"] == "Kestrel"
+    neo4j.empty(neo4j_server)  # without the seconds that another takes to start
+    assert container.status()["nodes"] is None
+    graph.start()
+    until(lambda: container.status()["nodes"] == 3)
+    assert container.status()["edges"] == 2
+
+
 def test_a_graph_without_disk_keeps_what_it_has_and_takes_the_rest_later(
     container: Container, neo4j_server: ServerProcess, write: Callable[..., Path]
 ) -> None:
@@ -273,7 +292,7 @@ def test_servers_lost_in_the_middle_of_a_scan_lose_nothing(
     write: Callable[..., Path],
 ) -> None:
     """Redis is killed and comes back empty; Neo4j, which takes long to start, is out of reach."""
-    settings, neo4j, _ = proxied
+    settings, graph, _ = proxied
     for number in range(120):
         write(f"Log {number}.md", f"On day {number} the [[Log {number // 2}]] was read again.\n")
     container = open_one(settings, "own")
@@ -283,11 +302,11 @@ def test_servers_lost_in_the_middle_of_a_scan_lose_nothing(
     starting.start()
     assert halfway.wait(PATIENCE_SECONDS)
     redis_server.kill()
-    neo4j.close()
+    graph.close()
     until(lambda: health(container)["status"] == "degraded")
     assert set(health(container).get("not_answering", [])) <= {"Redis", "Neo4j"}
     redis_server.start()
-    neo4j.start()
+    graph.start()
     starting.join(PATIENCE_SECONDS)
     until(lambda: container.live.stores.keyvalue.count("notes") == 120)
     until(lambda: well(container))

@@ -128,6 +128,14 @@ def url(process: ServerProcess) -> str:
     return f"bolt://127.0.0.1:{process.port}"
 
 
+def empty(process: ServerProcess) -> None:
+    """Delete all that the running server keeps."""
+    with neo4j.GraphDatabase.driver(url(process), auth=(USER, PASSWORD)) as driver:
+        driver.execute_query("MATCH (n) DETACH DELETE n")
+        for record in driver.execute_query("SHOW CONSTRAINTS YIELD name").records:
+            driver.execute_query(f"DROP CONSTRAINT `{record['name']}`")
+
+
 def _is_ready(port: int) -> bool:
     """Whether it takes the tests' password; a new server is given it first."""
     return _accepts(port, PASSWORD, "RETURN 1", "neo4j") or _accepts(

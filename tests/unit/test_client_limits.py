@@ -65,7 +65,7 @@ def desk(vault_folder: Path) -> Desk:
     return Desk(vault_folder)
 
 
-LARGE = " " * 2**20  # a megabyte without sentences, which take long to compare
+LARGE = "x" * 2**20  # a megabyte of one word, which is soon compared
 WORDS = [
     "anchor",
     "basil",
@@ -171,7 +171,7 @@ def test_a_client_may_write_so_many_megabytes_an_hour_and_the_person_as_many_as_
     desk: Desk,
 ) -> None:
     desk.limit(megabytes_per_hour=1)
-    half = " " * (2**19 + 1)
+    half = "x" * (2**19 + 1)
     (desk.vault.root / "Plan.md").write_text("x")
     desk.write("Plan.md", half)
     with pytest.raises(RateLimited, match="megabytes_per_hour"):

@@ -129,14 +129,16 @@ class Proposals(JournalReader):
                 )  # fmt: skip
 
     def _check_waiting(self, client: str) -> None:
-        clients = [proposal.client for proposal in self.waiting()]
-        own = clients.count(client)
-        if own >= MAX_WAITING or len(clients) >= MAX_WAITING_TOGETHER:
-            raise RateLimited(
-                f"{len(clients)} proposals of AI clients wait for the person, {own} of them yours; "
-                f"{MAX_WAITING} of one client and {MAX_WAITING_TOGETHER} of all are the limit. "
-                "Nothing was proposed. Ask the person to decide those on the Curate page first."
-            )
+        for proposals in (self._open.values, self.waiting):  # the latter reads their notes
+            clients = [proposal.client for proposal in proposals()]
+            own = clients.count(client)
+            if own < MAX_WAITING and len(clients) < MAX_WAITING_TOGETHER:
+                return
+        raise RateLimited(
+            f"{len(clients)} proposals of AI clients wait for the person, {own} of them yours; "
+            f"{MAX_WAITING} of one client and {MAX_WAITING_TOGETHER} of all are the limit. "
+            "Nothing was proposed. Ask the person to decide those on the Curate page first."
+        )
 
     def waiting(self) -> list[Proposal]:
         """The proposals that the person has not decided, newest first."""

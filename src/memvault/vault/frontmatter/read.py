@@ -217,17 +217,22 @@ def _is_at_tab(mark: yaml.Mark | None, source: str) -> bool:
 
 
 def is_deep(source: str) -> bool:
-    """Whether the YAML is nested so deeply that libyaml could overflow the stack."""
+    """Whether the YAML is nested so deeply that libyaml could overflow the stack, or refuses it."""
     if _MAYBE_DEEP.search(source) is None:
         return False
     depth = 0
-    for event in yaml.parse(source, Loader=FrontmatterLoader):
-        if isinstance(event, yaml.CollectionStartEvent):
-            depth += 1
-            if depth > MAX_YAML_DEPTH:
-                return True
-        elif isinstance(event, yaml.CollectionEndEvent):
-            depth -= 1
+    try:
+        for event in yaml.parse(source, Loader=FrontmatterLoader):
+            if isinstance(event, yaml.CollectionStartEvent):
+                depth += 1
+                if depth > MAX_YAML_DEPTH:
+                    return True
+            elif isinstance(event, yaml.CollectionEndEvent):
+                depth -= 1
+    except yaml.MarkedYAMLError as error:
+        if error.problem == "exceeded maximum nesting depth":  # since PyYAML 6.0.4
+            return True
+        raise
     return False
 
 
