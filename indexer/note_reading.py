@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from memvault.model.errors import MemvaultError, NoteQuarantined
-from memvault.model.graph import is_uuid
+from memvault.model.graph import uuid_of
 from memvault.model.memory import Memory
 from memvault.model.note import ParsedNote
 from memvault.model.provenance import Provenance
@@ -111,6 +111,6 @@ def read_note(vault: Vault, path: str, max_bytes: int) -> NoteReading | None:
     )
     if not is_persons_title:
         note = replace(note, title=name_of(path))
-    claimed = str(note.frontmatter.get("id") or "").strip().lower()
-    claimed_id = claimed if is_uuid(claimed) else examined.inherited_id or None
+    claimed = uuid_of(str(note.frontmatter.get("id") or "").strip())
+    claimed_id = claimed or examined.inherited_id or None
     return NoteReading(note, stat, claimed_id, examined.own_id, provenance, examined.data)

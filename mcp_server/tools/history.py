@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Literal
-from uuid import UUID
 
 from fastmcp.tools import tool
 from pydantic import Field
@@ -24,7 +23,7 @@ from memvault.consolidation.dreams.record import PhaseReport
 from memvault.curation.changes.change_text import description, explanation, said_in
 from memvault.curation.quarantine import QuarantinedText
 from memvault.model.change import Change, ChangeKind
-from memvault.model.graph import is_uuid
+from memvault.model.graph import uuid_of
 from memvault.model.memory import MAX_CONTENT_CHARS
 from memvault.model.moments import in_utc
 from memvault.vault.parse import frontmatter_of
@@ -225,7 +224,7 @@ class HistoryTools(Tools):
 def _id_in_frontmatter(data: bytes) -> str | None:
     """The id in a note's frontmatter."""
     text = str(frontmatter_of(data).get("id", "")).strip()
-    return str(UUID(text)) if is_uuid(text) else None
+    return uuid_of(text) or None
 
 
 def _type_of(change: Change, node_id: str) -> ChangeType:

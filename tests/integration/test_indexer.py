@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 
@@ -542,6 +543,19 @@ def test_the_advice_on_a_file_that_is_not_read_fits_it(
         "link.md": "move that into the vault, or list the link in .memvaultignore",
         ".": "it will be read when this is corrected",
     }
+
+
+def test_an_id_is_the_same_in_any_spelling(indexer: Indexer, write: Write) -> None:
+    written = "0192F0C11111722283334444555566AA"
+    write("Card.md", f"---\nid: {written}\n---\nThe card is blue.\n")
+    indexer.scan()
+    note_id = str(UUID(written))
+    assert [memory.id for memory in indexer.catalogue.all()] == [note_id]
+    write("Copy.md", f"---\nid: {note_id}\n---\nThe copy is red.\n")
+    indexer.scan()
+    assert [memory.path for memory in indexer.catalogue.all() if memory.id == note_id] == [
+        "Card.md"
+    ]
 
 
 def test_of_two_notes_with_one_id_the_first_path_keeps_it(indexer: Indexer, write: Write) -> None:

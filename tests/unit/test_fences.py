@@ -10,8 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memvault.curation.origins.sentence_digests import units
+from memvault.model.graph import uuid_of
 from memvault.vault.frontmatter.fences import claimed_id, split_frontmatter
 from memvault.vault.frontmatter.read import read_frontmatter
+from memvault.vault.parse import frontmatter_of
 
 LINES = st.lists(
     st.sampled_from(["---", "--- ", "...", "", "key: value", "id: x", "Text.", "----"]), max_size=8
@@ -42,6 +44,17 @@ def test_an_id_counts_only_in_the_frontmatter() -> None:
     assert claimed_id(f"---\ntitle: Ada\n---\nid: {ID}\n".encode()) == ""
     assert claimed_id(f"---\rid: {ID}\r---\rText.\r".encode()) == ID
     assert claimed_id(f"id: {ID}\n".encode()) == ""
+
+
+@pytest.mark.parametrize("key", ["id:", "id :", '"id":', "ID:", "ids:"])
+@pytest.mark.parametrize(
+    "value",
+    [ID, ID.replace("-", ""), f"urn:uuid:{ID}", f'"{{{ID}}}"', f"' {ID} '", f"{{{ID}}}",
+     f"{ID} # mine", f"{ID}#mine", f"{ID} mine", f"[{ID}]", ID[:-1], '""', ""],
+)  # fmt: skip
+def test_an_id_is_the_one_that_is_indexed(key: str, value: str) -> None:
+    note = f"---\ntags: a\n{key} {value}\n---\nText.\n".encode()
+    assert claimed_id(note) == uuid_of(str(frontmatter_of(note).get("id", "")).strip())
 
 
 def test_three_dots_do_not_close_the_frontmatter_for_whose_words_they_are() -> None:

@@ -198,11 +198,15 @@ class NotesIndexed:
 
 
 def is_uuid(text: str) -> bool:
+    return bool(uuid_of(text))
+
+
+def uuid_of(text: str) -> str:
+    """The UUID that a text is, in any spelling, in lower case with hyphens; "" if it is none."""
     try:
-        UUID(text)
+        return str(UUID(text))
     except ValueError:
-        return False
-    return True
+        return ""
 
 
 def _names(text: str) -> frozenset[str]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from typing import AnyStr, overload
 
+from memvault.model.graph import uuid_of
+
 _FENCED = (
     r"---[ \t]*(?P<newline>\r\n|\n|\r)(?P<header>[\s\S]*?)"
     r"(?<![^\r\n])---[ \t]*(?:\r\n|\n|\r|\Z)"  # a whole line
@@ -15,7 +17,9 @@ _FENCED = (
 _TEXT = re.compile("\ufeff?" + _FENCED)
 _BYTES = re.compile(b"(?:\xef\xbb\xbf)?" + _FENCED.encode())
 _ID = re.compile(
-    rb"(?<![^\r\n])id:[ \t]*[\"']?([0-9A-Fa-f-]{36})[\"']?[ \t]*(?![^\r\n])"  # a whole line
+    r"(?<![^\r\n])([\"']?)id\1[ \t]*:[ \t]+"
+    r"(?:\"(?P<double>[^\r\n\"]*)\"|'(?P<single>[^\r\n']*)'|(?P<plain>[\w:-]+))"
+    r"[ \t]*(?:[ \t]#[^\r\n]*)?(?![^\r\n])"
 )
 
 
@@ -38,6 +42,7 @@ def split_frontmatter(note: AnyStr) -> tuple[AnyStr, AnyStr]:
 
 
 def claimed_id(note: bytes) -> str:
-    """The id in a note's frontmatter in lower case, or ""."""
-    match = _ID.search(split_frontmatter(note)[0])
-    return match[1].decode("ascii").lower() if match else ""
+    """The id in a note's frontmatter, a UUID in any spelling, in lower case with hyphens; else ""."""
+    match = _ID.search(split_frontmatter(note)[0].decode("utf-8", "replace"))
+    texts = match.group("double", "single", "plain") if match else ()
+    return uuid_of(next(filter(None, texts), "").strip())

@@ -10,10 +10,9 @@ from datetime import date, datetime
 from functools import lru_cache
 from itertools import islice
 from typing import Any
-from uuid import UUID
 
 from memvault.model.distinct import distinct_by
-from memvault.model.graph import is_uuid
+from memvault.model.graph import uuid_of
 from memvault.model.memory import (
     DEFAULT_IMPORTANCE,
     FOLDER_LIFECYCLES,
@@ -196,7 +195,7 @@ def as_text(value: Any) -> str:
 
 def _id(value: Any, path: str) -> str:
     text = str(value).strip() if value is not None else ""
-    return str(UUID(text)) if is_uuid(text) else id_of_path(path)
+    return uuid_of(text) or id_of_path(path)
 
 
 def _type(value: Any, path: str) -> str:
