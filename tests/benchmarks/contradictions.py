@@ -120,9 +120,10 @@ ATTRIBUTES = (
 )
 KINDS = (
     "confirmed", "contradicted", "changed later", "superseded", "hedged", "other attribute",
-    "other subject", "other year", "copied", "alone",
+    "other subject", "other year", "repeated", "alone",
 )  # fmt: skip
-MUST_NOT_BE_VERIFIED = frozenset(KINDS) - {"confirmed"}
+# A sentence of the person's that is repeated as a claim is stated by them.
+MUST_NOT_BE_VERIFIED = frozenset(KINDS) - {"confirmed", "repeated"}
 CONTRADICTED = frozenset(("contradicted", "changed later", "superseded"))
 _HEDGES = (
     "We might say that {x}", "Someone suggested that {x}", "If all goes well, {x}",
@@ -180,7 +181,7 @@ def _case(number: int, subject: str, subjects: list[str], dice: random.Random) -
         day = "2025-09-10" if dated else ""
         header = "---\ntype: meeting\n" + (f"date: {day}\n" if day else "") + "---\n"
         case.notes[f"notes/{title}.md"] = f"{header}{_filler(dice)} {text}\n"
-    if kind == "copied":
+    if kind == "repeated":
         case.notes[case.candidate] = case.notes[f"notes/{title}.md"].replace("meeting", "project")
     return case
 
@@ -215,7 +216,7 @@ def _others(
     if kind == "other year":
         return [f"In 2019: {said(value)}" if dice.random() < 0.5 else
                 said(value).rstrip(".") + ", but that was in 2019, formerly."]  # fmt: skip
-    if kind == "copied":
+    if kind == "repeated":
         return [f"For the record and without any change to what was agreed, {said(value)}"]
     return []
 
