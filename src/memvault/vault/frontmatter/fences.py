@@ -42,7 +42,7 @@ def split_frontmatter(note: AnyStr) -> tuple[AnyStr, AnyStr]:
 
 
 def claimed_id(note: bytes) -> str:
-    """The id in a note's frontmatter, a UUID in any spelling, in lower case with hyphens; else ""."""
+    """The id in a note's frontmatter: a UUID, in lower case with hyphens; "" if there is none."""
     match = _ID.search(split_frontmatter(note)[0].decode("utf-8", "replace"))
     texts = match.group("double", "single", "plain") if match else ()
     return uuid_of(next(filter(None, texts), "").strip())
