@@ -67,12 +67,12 @@ def index_status(container: Container) -> dict[str, Any]:
 
 
 def _problems(container: Container) -> list[str]:
-    problem = _language_problem(container.live.searcher.hybrid)
+    problem = language_problem(container.live.searcher.hybrid)
     language_problems = [f"{problem}; {MULTILINGUAL}"] if problem else []
     return [*container.indexing.problems(), *language_problems]
 
 
-def _language_problem(hybrid: HybridSearch) -> str | None:
+def language_problem(hybrid: HybridSearch) -> str | None:
     """Names the languages of many notes that the model does not know; None if there are none."""
     languages: list[str] = []
     with suppress(StoreUnavailable):
@@ -116,7 +116,7 @@ def all_problems(container: Container, *, fix: bool) -> list[Problem]:
         problems.append(Problem("note", str(last_upkeep), "nothing to do"))
     if low_disk := container.upkeep.low_disk():
         problems.append(Problem("note", low_disk, "free some space on that disk"))
-    if language := _language_problem(container.live.searcher.hybrid):
+    if language := language_problem(container.live.searcher.hybrid):
         problems.append(Problem("note", language, MULTILINGUAL))
     if held := _quarantine_problem(container):
         problems.append(Problem("note", held, "look at them on the Curate page"))

@@ -396,7 +396,9 @@ def test_undo_leaves_a_stored_note_that_the_person_moved_and_changed(writer: Cal
     writer.container.indexing.scan()
     undone = writer.ok("undo_change", change=key, rationale=WHY)
     assert not undone["undone"] and not undone.get("reversal_hash")
-    assert "moved to Kitchen/Kettle.md and changed" in undone["conflicts"][0]["reason"]
+    (conflict,) = undone["conflicts"]
+    assert conflict["path"] == "Kitchen/Kettle.md"
+    assert conflict["reason"] == "it was changed since and stays as it is"
     assert place.read_bytes() == data
 
 
