@@ -158,6 +158,17 @@ def test_a_move_is_not_undone_below_a_link_to_the_new_name(desk: Desk):
     assert desk.tree() == before
 
 
+def test_an_edit_is_undone_whatever_the_undo_of_another_change_does_to_links(desk: Desk):
+    desk.write("Ada.md", "She sails.\n")
+    desk.write("Eve.md", "She sings.\n")
+    changes = [edit(desk, "Eve.md"), desk.move("Ada.md", "people/").change]
+    desk.rename_outside("Eve.md", "Eva.md")
+    desk.write("Index.md", "Lead: [[people/Ada]]\n")
+    undone = desk.undo([change.reversal_hash for change in changes if change])
+    assert (len(undone.undone), undone.conflicts) == (2, ())
+    assert (desk.read("Ada.md"), desk.read("Eva.md")) == ("She sails.\n", "She sings.\n")
+
+
 def test_a_client_undoes_nothing_in_a_note_that_is_none_of_the_vault_at_its_new_path(desk: Desk):
     desk.write("Ada.md", "She sails.\n")
     change = edit(desk, "Ada.md")

@@ -134,7 +134,8 @@ class UndoStaging:
             )
             if conflict is not None:
                 conflicts.append(conflict)
-        conflicts = conflicts or self._misled_links(change, is_renamed=is_renamed)
+        is_moved = is_renamed and any(file.moved_to for file in change.files)
+        conflicts = conflicts or self._misled_links(change, is_renamed=is_moved)
         if conflicts:
             self._staging = staging_before
             return conflicts
