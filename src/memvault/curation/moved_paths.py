@@ -69,8 +69,12 @@ class MovedPaths(JournalReader):
 
     def former(self, path: str) -> tuple[str, ...]:
         """The paths that the note at this path had before, the first one first."""
+        return self.former_of([path])[0]
+
+    def former_of(self, paths: Iterable[str]) -> list[tuple[str, ...]]:
+        """`former` of each path, with one look at the journal."""
         with self._current():
-            return self._former.get(path, ())
+            return [self._former.get(path, ()) for path in paths]
 
     def places_of(self, path: str) -> list[str]:
         """The paths of the notes that were once at this path."""
