@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 
 from indexer.doctor import examine
+from memvault.curation.changes.plan import Edit, Plan
 from memvault.curation.origins.provenance import Provenances
+from memvault.model.change import ChangeKind
 from memvault.model.errors import MemvaultError
 from memvault.vault.files import Vault
 from memvault.vault.journal import Journal
@@ -126,6 +128,41 @@ def test_a_change_on_a_disk_that_becomes_full_at_any_step_is_made_or_not_made(
         assert check(root, old, before, after, saved) == "made"
         break
     assert failed > 3
+
+
+def test_a_note_that_the_person_saves_while_a_failed_change_is_taken_back_has_the_time_of_that_save(
+    tmp_path: Path,
+) -> None:
+    """A sync tool finds changed files by their times."""
+    desk = Desk(tmp_path)
+    desk.write("Ada.md", "She sails.\n")
+    desk.write("Eve.md", "She sings.\n")
+    long_ago = 10**18
+    os.utime(tmp_path / "Ada.md", ns=(long_ago, long_ago))
+    seen = set[str]()
+
+    def step() -> None:
+        seen.add(text := desk.read("Ada.md"))
+        if len(seen) == 2 and text == "She sails.\n":  # taken back
+            desk.write("Ada.md", "She rows.\n")
+        elif text == "She swims.\n" and desk.read("Eve.md") == "She sings.\n":
+            desk.write("Eve.md", "She hums.\n")
+
+    with stepping(step), pytest.raises(MemvaultError):
+        desk.curator.apply(
+            Plan(
+                ChangeKind.EDITED,
+                ("Ada",),
+                (),
+                (
+                    Edit("Ada.md", b"She sails.\n", b"She swims.\n"),
+                    Edit("Eve.md", b"She sings.\n", b"She shouts.\n"),
+                ),
+            ),
+            WHY,
+        )
+    assert (desk.read("Ada.md"), desk.read("Eve.md")) == ("She rows.\n", "She hums.\n")
+    assert (tmp_path / "Ada.md").stat().st_mtime_ns > long_ago
 
 
 def test_a_journal_whose_compression_is_killed_at_any_step_keeps_its_history(

@@ -135,6 +135,27 @@ def test_a_note_released_from_quarantine_on_one_computer_is_found_on_the_other(
             assert (held.path in laptop.ids()) == released
 
 
+@pytest.mark.parametrize("move", [("move", "people/Note.md"), ("move note", "people")])
+def test_a_note_released_from_quarantine_and_renamed_is_held_again_where_it_is_now(
+    embedder: Embedder, settings: Settings, move: tuple[str, str]
+) -> None:
+    with two_computers(START, embedder, settings) as (desktop, laptop, tool):
+        desktop.do("remember", "Note", f"It is green. {ORDER}", "Untitled.md")
+        settle(tool)
+        (held,) = desktop.quarantine.held_texts()
+        desktop.quarantine.set_released(held.key, PERSON, released=True)
+        check_alike(tool)
+        desktop.do(move[0], held.path, move[1])
+        desktop.notice()
+        check_alike(tool)
+        (path,) = laptop.ids().keys() - START.keys()
+        assert path.startswith("people/")
+        desktop.quarantine.set_released(held.key, PERSON, released=False)
+        check_alike(tool)
+        for computer in (desktop, laptop):
+            assert path not in computer.ids()
+
+
 @given(
     steps=st.lists(
         st.one_of(

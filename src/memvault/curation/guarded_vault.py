@@ -9,7 +9,7 @@ and the releases in the journal.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from hashlib import blake2b
@@ -95,7 +95,7 @@ class GuardedVault(Vault):
         saved, stat = self._moved.saved_first(path, note_id), self.stat(path)
         if saved is not None and stat is not None and saved < stat.mtime_ns:
             provenance = provenance.model_copy(update={"mtime_ns": saved})
-        if mark := _mark(inherited, self._quarantine.releases().get(path, 0)):
+        if mark := self._marks([path], [note_id], [inherited])[0]:
             provenance = provenance.model_copy(update={"stamp": provenance.stamp + mark})
         if written_by.is_person and path.lower().endswith(PDF):
             # The person keeps the PDF but hardly wrote it, so it is checked; otherwise trusted.
@@ -209,15 +209,36 @@ class GuardedVault(Vault):
                 )
 
     def stamps(self, notes: Iterable[tuple[str, str]]) -> list[str]:
-        inherited_ids, releases = self._moved.inherited_ids(), self._quarantine.releases()
-        paths, stated, marks = [], [], []
+        inherited_ids = self._moved.inherited_ids()
+        paths, stated, inherited_here = [], [], []
         for path, note_id in notes:
             inherited = inherited_ids.get(path, "")
             paths.append(path)
             stated.append("" if note_id == inherited else note_id)
-            marks.append(_mark(inherited, releases.get(path, 0)))
+            inherited_here.append(inherited)
         stamps = self._provenances.stamps(zip(paths, stated, strict=True))
+        marks = self._marks(paths, stated, inherited_here)
         return [stamp + mark for stamp, mark in zip(stamps, marks, strict=True)]
+
+    def _marks(
+        self, paths: Sequence[str], stated: Sequence[str], inherited: Sequence[str]
+    ) -> list[str]:
+        """The parts of notes' stamps that do not follow from their authors: the inherited id, and
+        how often texts of the note were released or held again, here or where it was before.
+
+        Args:
+            stated: the id in the frontmatter of each note; "" if it has none.
+        """
+        releases = self._quarantine.releases()
+        former = self._moved.former_of(paths) if releases else [()] * len(paths)
+        counts = [
+            sum(releases.get(key, 0) for key in (*notes, *before))
+            for *notes, before in zip(paths, stated, former, strict=True)
+        ]
+        return [
+            (f"@{note_id}" if note_id else "") + (f"!{count}" if count else "")
+            for note_id, count in zip(inherited, counts, strict=True)
+        ]
 
     def unhidden(self) -> set[str]:
         held = list(self._hidden.items())
@@ -256,11 +277,6 @@ class GuardedVault(Vault):
             assessment = self._immunity.check(text, title, {"folder": folder})
             self._assessments[key] = assessment
         return assessment
-
-
-def _mark(inherited_id: str, releases: int) -> str:
-    """The part of a note's stamp that does not follow from its authors."""
-    return (f"@{inherited_id}" if inherited_id else "") + (f"!{releases}" if releases else "")
 
 
 def _title_and_folder(path: str, provenance: Provenance) -> tuple[str, str]:

@@ -9,6 +9,7 @@ A rename in another program is no change by memvault, so there is nothing to und
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -63,17 +64,28 @@ class MovedPaths(JournalReader):
         self._origins: dict[str, _Origin] = {}
         self._departed: dict[str, int] = {}  # how many notes that were first at a path left it
         self._inherited: Mapping[str, str] = {}
+        self._places: Mapping[str, list[str]] | None = None  # by former path; None to be made
         return True
 
     def former(self, path: str) -> tuple[str, ...]:
         """The paths that the note at this path had before, the first one first."""
+        return self.former_of([path])[0]
+
+    def former_of(self, paths: Iterable[str]) -> list[tuple[str, ...]]:
+        """`former` of each path, with one look at the journal."""
         with self._current():
-            return self._former.get(path, ())
+            return [self._former.get(path, ()) for path in paths]
 
     def places_of(self, path: str) -> list[str]:
         """The paths of the notes that were once at this path."""
         with self._current():
-            return [place for place, former in self._former.items() if path in former]
+            if self._places is None:
+                places = defaultdict[str, list[str]](list)
+                for place, former in self._former.items():
+                    for each in former:
+                        places[each].append(place)
+                self._places = dict(places)
+            return self._places.get(path, [])
 
     def saved_first(self, path: str, note_id: str) -> int | None:
         """When the note was saved before memvault first changed it, in ns; None if it did not.
@@ -133,7 +145,7 @@ class MovedPaths(JournalReader):
             self._refresh()
 
     def _take(self, entries: Sequence[JournalEntry]) -> None:
-        inherited = dict(self._inherited)
+        inherited, self._places = dict(self._inherited), None
         for entry in entries:
             moves = {each.path: each for each in self._moves(entry) if self._is_meant(each)}
             self._apply(moves)

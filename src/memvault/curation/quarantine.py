@@ -77,7 +77,7 @@ class Quarantine(JournalReader):
             return key in self._released
 
     def releases(self) -> Mapping[str, int]:
-        """By the path of a note, how often a text of it was released or held again."""
+        """How often texts of a note were released or held again, by its path and by its id."""
         with self._current():
             return self._releases
 
@@ -178,8 +178,9 @@ class Quarantine(JournalReader):
             return text
 
     def _take(self, entries: Sequence[JournalEntry]) -> None:
-        released = Counter(entry.path or "" for entry in entries if entry.kind == RELEASED)
-        self._releases = Counter(self._releases) + released
+        released = [entry for entry in entries if entry.kind == RELEASED]
+        keys = (key for entry in released for key in (entry.path, entry.note_id) if key)
+        self._releases = Counter(self._releases) + Counter(keys)
         for entry in entries:
             key = str(entry.data.get("key", ""))
             if entry.kind == HELD:

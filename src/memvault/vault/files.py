@@ -224,8 +224,11 @@ class Vault(VaultPaths):
             self.check()
             raise
 
-    def create_at(self, path: str, data: bytes) -> bool:
+    def create_at(self, path: str, data: bytes, saved_ns: int | None = None) -> bool:
         """Write a new file at exactly this path; returns False, without any effect, if it exists.
+
+        Args:
+            saved_ns: when it counts as saved, in ns; None for now.
 
         Raises:
             OutsideVault, DiskFull, StorageError: nothing was written.
@@ -234,18 +237,23 @@ class Vault(VaultPaths):
         file = self.file_path(path)
         with storage_errors(path), self._writer.held():
             file.parent.mkdir(parents=True, exist_ok=True)
-            with temporary_path_for(file, data) as temporary:
+            with temporary_path_for(file, data, saved_ns=saved_ns) as temporary:
                 try:
                     publish(temporary, file)
                 except FileExistsError:
                     return False
         return True
 
-    def edit(self, path: str, change: Callable[[bytes], bytes]) -> bytes:
+    def edit(
+        self, path: str, change: Callable[[bytes], bytes], saved_ns: int | None = None
+    ) -> bytes:
         """Replace a note's bytes by the result of `change`, atomically.
 
         If another program saves the note in the meantime, its version is read and changed
         instead, so `change` may be called several times.
+
+        Args:
+            saved_ns: when the note then counts as saved, in ns; None for now.
 
         Returns:
             the bytes as written.
@@ -264,7 +272,7 @@ class Vault(VaultPaths):
                     time.sleep(EDIT_PAUSE_SECONDS * attempt)
                 before = self._read_settled(path)
                 after = change(before)
-                if after == before or self._swap(path, file, before, after):
+                if after == before or self._swap(path, file, before, after, saved_ns):
                     return after
         raise NoteConflict(f"{path} keeps changing; try again when nobody is editing it", path=path)
 
@@ -295,11 +303,6 @@ class Vault(VaultPaths):
         with storage_errors(path), self._writer.held():
             finish_respelling(self.root / path)
 
-    def restore_time(self, path: str, mtime_ns: int) -> None:
-        """Let a file count as saved at this time, in ns, if the system allows it."""
-        with contextlib.suppress(OSError):
-            os.utime(self.file_path(path), ns=(mtime_ns, mtime_ns))
-
     def delete(self, path: str, before: bytes | None = None) -> bool:
         """Delete a file, if it exists; returns False, without any effect, if it is not ``before``.
 
@@ -321,11 +324,13 @@ class Vault(VaultPaths):
             if (absolute := self.file_path(path)) == self.root / path:
                 absolute.rmdir()
 
-    def _swap(self, path: str, file: Path, before: bytes, after: bytes) -> bool:
+    def _swap(
+        self, path: str, file: Path, before: bytes, after: bytes, saved_ns: int | None
+    ) -> bool:
         with _note_errors(path):
             if mode_of(file) and not os.access(file, os.W_OK):
                 raise PermissionError(errno.EACCES, "read-only")
-            with temporary_path_for(file, after) as temporary:
+            with temporary_path_for(file, after, saved_ns=saved_ns) as temporary:
                 return replace_unchanged(temporary, file, before, after)
 
     def _read_settled(self, path: str) -> bytes:

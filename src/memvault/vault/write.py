@@ -80,11 +80,14 @@ def storage_errors(name: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def temporary_path_for(target: Path, data: bytes, mode: int | None = None) -> Iterator[Path]:
+def temporary_path_for(
+    target: Path, data: bytes, mode: int | None = None, *, saved_ns: int | None = None
+) -> Iterator[Path]:
     """A flushed temporary file with this content in the target's folder, deleted on exit.
 
     Args:
         mode: by default the target's, or the system's default if there is no target.
+        saved_ns: when it counts as saved, in ns, if the system allows it; None for now.
     """
     handle, name = tempfile.mkstemp(TEMPORARY_SUFFIX, TEMPORARY_PREFIX, target.parent)
     temporary = Path(name)
@@ -95,6 +98,9 @@ def temporary_path_for(target: Path, data: bytes, mode: int | None = None) -> It
             os.fsync(file.fileno())
         with _ignoring(_UNSUPPORTED):  # a file system without permissions
             temporary.chmod(_mode_for(target) if mode is None else mode)
+        if saved_ns is not None:
+            with contextlib.suppress(OSError):
+                os.utime(temporary, ns=(saved_ns, saved_ns))
         yield temporary
     finally:
         temporary.unlink(missing_ok=True)

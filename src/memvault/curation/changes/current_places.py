@@ -42,6 +42,7 @@ class CurrentPlaces:
             now
             for path in paths
             if path is not None
+            and staging.vault.is_taken(path)  # a foreign entry of the journal may name any path
             and (now := staging.place_of(path)) != place
             and staging.exists(now)
             and (

@@ -146,18 +146,17 @@ def _reads_as_before(edit: Edit) -> bool:
 def _revert_one(vault: Vault, file: FileChange, version: Version) -> None:
     if file.moved_to is not None:
         if file.after is not None and _hash_at(vault, file.moved_to) == file.after:
-            _write(vault, file.moved_to, file.after, _kept_version(file, version))
+            before = _kept_version(file, version)
+            _write(vault, file.moved_to, file.after, before, file.mtime_ns)
         _move(vault, file.moved_to, file.path, file.before)
     elif file.before is None:
         _delete(vault, file.path, file.after)
     else:
         before = _kept_version(file, version)
         if file.after is not None:
-            _write(vault, file.path, file.after, before)
-        elif not vault.create_at(file.path, before):
+            _write(vault, file.path, file.after, before, file.mtime_ns)
+        elif not vault.create_at(file.path, before, file.mtime_ns):
             raise changed_meanwhile(file.path)
-    if file.mtime_ns is not None:
-        vault.restore_time(file.path, file.mtime_ns)
 
 
 def _kept_version(file: FileChange, version: Version) -> bytes:
@@ -195,13 +194,15 @@ def _state(vault: Vault, file: FileChange, version: Version) -> str:
     return "other" if is_lost else "after"
 
 
-def _write(vault: Vault, path: str, expected: str, after: bytes) -> None:
+def _write(
+    vault: Vault, path: str, expected: str, after: bytes, saved_ns: int | None = None
+) -> None:
     def change(now: bytes) -> bytes:
         if content_hash(now) != expected:
             raise changed_meanwhile(path)
         return after
 
-    vault.edit(path, change)
+    vault.edit(path, change, saved_ns)
 
 
 def _write_moved(vault: Vault, path: str, target: str, expected: str, after: bytes) -> None:

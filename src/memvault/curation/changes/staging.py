@@ -38,6 +38,7 @@ class Staging:
         self._before: dict[str, bytes | None] = dict(self._earlier)  # as the vault has it
         self._after: dict[str, bytes | None] = dict(self._earlier)
         self._origin: dict[str, str] = {}  # staged path of a moved file → its path in the vault
+        self._place: dict[str, str] = {}  # the other way round
         # Names by folder, and staged paths, both folded, since some file systems ignore case.
         self._names: dict[str, frozenset[str]] = {}
         self._claimed: set[str] = set()
@@ -73,7 +74,7 @@ class Staging:
 
     def place_of(self, path: str) -> str:
         """The staged path of the file that the vault has at this path."""
-        return next((place for place, origin in self._origin.items() if origin == path), path)
+        return self._place.get(path, path)
 
     def write(self, path: str, data: bytes) -> None:
         """Replace the bytes of a note.
@@ -152,11 +153,13 @@ class Staging:
         staged = self.read(path)
         self._staged_bytes(target)
         origin = self._origin.pop(path, path)
+        self._place.pop(origin, None)
         before = self._before[origin]
         self._after[path] = None
         self._after[target] = staged if before is None or with_edits else before
         if before is not None and origin != target:
             self._origin[target] = origin
+            self._place[origin] = target
 
     def forget(self, forgetting: Forgetting) -> None:
         """Forget a note, which goes to the trash, or a concept without one."""

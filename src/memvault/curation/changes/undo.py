@@ -17,6 +17,7 @@ from memvault.curation.proposals import NeededApproval
 from memvault.model.change import Change, ChangeKind, FileChange
 from memvault.model.errors import InvalidParams
 from memvault.model.memory import Tombstone
+from memvault.vault.file_names import is_agent_file
 from memvault.vault.ignore import MANIFEST
 from memvault.vault.parse import content_hash, frontmatter_of
 
@@ -24,6 +25,9 @@ NOT_KEPT = "its previous version is no longer kept"
 NO_NOTE = (
     "it is no longer a note that clients may read; the person can undo this with `memvault undo` "
     "or on the Activity page"
+)
+OBEYED = (
+    "AI agents obey it, so only the person changes it, with `memvault undo` or on the Activity page"
 )
 
 
@@ -123,13 +127,15 @@ class UndoStaging:
             renamed = self._places.renamed(change, file, self._staging)
             is_renamed |= renamed is not file
             conflict = (
-                self._later_change(change, file)
+                self._closed_to_client(change, file, renamed)
+                or self._later_change(change, file)
                 or self._later_change(change, renamed)
                 or self._undo_file(change, renamed)
             )
             if conflict is not None:
                 conflicts.append(conflict)
-        conflicts = conflicts or self._misled_links(change, is_renamed=is_renamed)
+        is_moved = is_renamed and any(file.moved_to for file in change.files)
+        conflicts = conflicts or self._misled_links(change, is_renamed=is_moved)
         if conflicts:
             self._staging = staging_before
             return conflicts
@@ -168,6 +174,18 @@ class UndoStaging:
         """
         is_known = path == MANIFEST or is_in_trash(path)
         return self._for_client and not is_known and not self._staging.vault.is_note(path)
+
+    def _closed_to_client(
+        self, change: Change, file: FileChange, renamed: FileChange
+    ) -> UndoConflict | None:
+        """The conflict of a client's undo with a rename to a path where it may write nothing."""
+        if not self._for_client or renamed is file:
+            return None
+        if self._is_hidden_from_client(renamed.place):
+            return UndoConflict(change.reversal_hash, file.path, NO_NOTE)
+        if is_agent_file(renamed.place):
+            return UndoConflict(change.reversal_hash, renamed.place, OBEYED)
+        return None
 
     def _is_latest(self, file: FileChange) -> bool:
         """Whether a file still has the bytes that the change wrote."""
