@@ -105,10 +105,11 @@ class Catalogue:
         if any(deletions.values()) or any(upserts.values()):
             self._store.change(deletions, upserts)
         self._unflushed.update(marks)
-        for path in removed_paths:
-            self._forget(path)
         for path, record in by_path.items():
             self._remember(path, record)
+        for path in removed_paths:  # last, so that the id of a note that was moved never lacks one
+            if path not in by_path:
+                self._forget(path)
 
     def queue_relinking(self, paths: Collection[str]) -> None:
         """Queue these notes for relinking, until `mark_relinked`."""
@@ -202,8 +203,10 @@ class Catalogue:
         return record.memory if record else None
 
     def by_id(self, memory_id: str) -> Memory | None:
-        path = self._path_of_id.get(memory_id)
-        return self.by_path(path) if path else None
+        while (path := self._path_of_id.get(memory_id)) is not None:
+            if (memory := self.by_path(path)) is not None:
+                return memory  # else it was moved in between
+        return None
 
     def changed_at(self, path: str) -> datetime | None:
         """The time at which the note at a path was last saved."""
@@ -311,7 +314,8 @@ class Catalogue:
         return len(self._records)
 
     def _remember(self, path: str, record: NoteRecord) -> None:
-        self._forget(path)
+        """Add or replace a note; other threads find it meanwhile, as it was or as it is."""
+        former = self._records.get(path)
         self._records[path] = record
         memory_id = record.memory.id
         self._path_of_id[memory_id] = path
@@ -325,19 +329,30 @@ class Catalogue:
         for group in record.memory.groups:
             if len(self._in_group[group]) > 1:
                 self._shared_groups[group] = None
+        if former is not None:
+            self._remove_entries(path, former, record)
 
     def _forget(self, path: str) -> None:
-        record = self._records.pop(path, None)
-        if record is None:
-            return
-        if self._path_of_id.get(record.memory.id) == path:
-            del self._path_of_id[record.memory.id]
-            same_prefix = self._ids_by_prefix.pop(record.memory.id[:PREFIX_DIGITS], ())
-            remaining = tuple(other_id for other_id in same_prefix if other_id != record.memory.id)
+        record = self._records.get(path)
+        if record is not None:
+            self._remove_entries(path, record, None)
+            del self._records[path]  # last, since `by_id` relies on it
+
+    def _remove_entries(self, path: str, record: NoteRecord, successor: NoteRecord | None) -> None:
+        """Remove what leads to a record, except what leads to its successor, too."""
+        memory_id, kept = record.memory.id, set[tuple[int, Any]]()
+        if successor is not None:
+            kept = {(id(index), key) for index, key in self._entries_of(successor)}
+        is_same = successor is not None and successor.memory.id == memory_id
+        if not is_same and self._path_of_id.get(memory_id) == path:
+            del self._path_of_id[memory_id]
+            same_prefix = self._ids_by_prefix.pop(memory_id[:PREFIX_DIGITS], ())
+            remaining = tuple(other_id for other_id in same_prefix if other_id != memory_id)
             if remaining:
-                self._ids_by_prefix[record.memory.id[:PREFIX_DIGITS]] = remaining
+                self._ids_by_prefix[memory_id[:PREFIX_DIGITS]] = remaining
         for index, key in self._entries_of(record):
-            index[key].discard(path)
+            if (id(index), key) not in kept:
+                index[key].discard(path)
         for group in record.memory.groups:
             if len(self._in_group[group]) < 2:
                 self._shared_groups.pop(group, None)

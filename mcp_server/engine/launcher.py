@@ -258,7 +258,9 @@ class Launcher:
 
     def _log_tail(self) -> str:
         with suppress(OSError):  # the engine wrote none
-            written = self._state.log.read_bytes()[self._log_start :]
+            log = self._state.log.read_bytes()
+            is_emptied = len(log) < self._log_start  # by the new engine, as it was long
+            written = log if is_emptied else log[self._log_start :]
             lines = written[-8192:].decode(errors="replace").splitlines()
             return "\n".join(lines[-_LOG_TAIL_LINES:]) or "(nothing)"
         return "(nothing)"

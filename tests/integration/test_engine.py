@@ -30,6 +30,7 @@ from mcp_server.engine.launcher import (
     read_address,
     write_address,
 )
+from mcp_server.runtime.engine_log import LOG_BYTES
 from memvault.config.paths import StateFolder
 from memvault.config.settings import EngineSettings
 from memvault.model.errors import EngineUnavailable, InvalidParams, MemvaultError
@@ -310,6 +311,22 @@ def test_an_engine_that_cannot_start_is_reported_with_the_end_of_its_own_log(
     failing = [sys.executable, "-c", "import sys; sys.exit('the model is missing')"]
     with pytest.raises(EngineUnavailable, match=r"said:\nthe model is missing$"):
         Launcher(state, failing, timeout=PATIENCE_SECONDS).connect()
+
+
+def test_an_engine_that_empties_a_long_log_first_is_reported_with_what_it_said(
+    tmp_path: Path,
+) -> None:
+    state = StateFolder(tmp_path)
+    state.log.write_bytes(b"an earlier engine\n" * (LOG_BYTES // 10))
+    trimming = (
+        "import sys; from pathlib import Path; from memvault.config.paths import StateFolder; "
+        "from mcp_server.runtime.engine_log import trim_log; "
+        "trim_log(StateFolder(Path(sys.argv[1]))); sys.exit('the model is missing')"
+    )
+    failing = [sys.executable, "-c", trimming, str(tmp_path)]
+    with pytest.raises(EngineUnavailable, match=r"said:\nthe model is missing$"):
+        Launcher(state, failing, timeout=PATIENCE_SECONDS).connect()
+    assert state.earlier_log.stat().st_size > LOG_BYTES
 
 
 def test_an_engine_that_never_answers_is_given_up_in_time(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from memvault.model.search import Filters, Mode, Scope
+from memvault.model.verification import Status
 from memvault.search.knowledge import MIN_CONFIDENCE
 from memvault.search.notices import UNSURE
 from memvault.search.pipeline import Searcher
@@ -105,6 +106,20 @@ def test_an_answer_is_unsure_if_its_best_memory_hardly_answers(
     assert (result.notice or "").startswith(UNSURE)
     monkeypatch.setattr(searcher._knowledge, "of", lambda *_: 1.0)  # as by the notes of a list
     assert searcher.search("Who mends the nets of the boats?", mode=Mode.DEFAULT).known
+
+
+def test_notes_that_contradict_each_other_surely_answer(
+    searcher: Searcher, fill: Callable[[dict[str, str]], None]
+) -> None:
+    fill({f"Tide {n}.md": f"The tide of day {n} was high, and the boats stayed out.\n"
+          for n in range(120)}
+         | {f"Budget {n}.md": f"The budget of the lighthouse is {n}2 000 euros.\n"
+            for n in range(1, 5)})  # fmt: skip
+    result = searcher.search("What is the budget of the lighthouse?")
+    budgets = [hit for hit in result.hits if "Budget" in hit.memory.title]
+    assert {hit.verification.status for hit in budgets} == {Status.CONTRADICTED}
+    assert max(hit.confidence for hit in budgets) < MIN_CONFIDENCE
+    assert result.known and UNSURE not in (result.notice or "")
 
 
 def test_a_question_in_another_language_gets_nothing_on_what_the_notes_do_not_say(

@@ -165,6 +165,13 @@ def confidence(chance: float, verification: Verification) -> float:
     return 1.0
 
 
+def confidence_if_right(hit: Hit) -> float:
+    """The confidence of a hit without what other notes take from it by contradicting it."""
+    if hit.verification.status is Status.CONTRADICTED:
+        return hit.confidence / hit.verification.score
+    return hit.confidence
+
+
 def is_unrelated_title(hit: Hit) -> bool:
     """Whether a note was found by its title, has nothing but that, and hardly answers by it."""
     if hit.found_by is not FoundBy.TEXT or hit.confidence >= MIN_TITLE_CONFIDENCE:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from memvault.model.errors import StoreUnavailable
 from memvault.model.search import FoundBy, Hit
-from memvault.search.calibration import text_with_properties
+from memvault.search.calibration import confidence_if_right, text_with_properties
 from memvault.search.candidates import BEST_NOTES
 from memvault.search.hybrid import HybridSearch
 from memvault.search.request import SearchRequest
@@ -27,10 +27,13 @@ _REQUEST = re.compile(r"^\W*(?:please )?(?:list|show|find|give|tell|name)\b(?: m
 
 def surely_known(knowledge: float, hits: Sequence[Hit]) -> bool:
     """Whether the notes surely know an answer, by their knowledge (`Knowledge.of`) and by the best
-    confidence of the hits, unless something else than relevance speaks for them."""
+    confidence of the hits, unless something else than relevance speaks for them.
+
+    Notes that contradict each other do, so the confidence before that counts.
+    """
     if knowledge >= 1.0:
         return True
-    best_confidence = max((hit.confidence for hit in hits), default=1.0)
+    best_confidence = max(map(confidence_if_right, hits), default=1.0)
     return knowledge >= MIN_KNOWLEDGE and best_confidence >= MIN_CONFIDENCE
 
 
