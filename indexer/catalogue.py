@@ -203,9 +203,12 @@ class Catalogue:
         return record.memory if record else None
 
     def by_id(self, memory_id: str) -> Memory | None:
-        while (path := self._path_of_id.get(memory_id)) is not None:
-            if (memory := self.by_path(path)) is not None:
-                return memory  # else it was moved in between
+        former = None
+        while (path := self._path_of_id.get(memory_id)) not in (None, former):
+            memory = self.by_path(path)
+            if memory is not None and memory.id == memory_id:
+                return memory
+            former = path  # it was moved, removed or replaced in between
         return None
 
     def changed_at(self, path: str) -> datetime | None:
