@@ -14,6 +14,10 @@ from memvault.search.pipeline import Searcher
 from memvault.text.tokens import TokenCounter
 from tests.integration.searching import found
 
+TIDES = {
+    f"Tide {n}.md": f"The tide of day {n} was high, and the boats stayed out.\n" for n in range(120)
+}
+
 
 def test_a_word_that_every_note_has_is_known_and_one_that_none_has_is_not(
     searcher: Searcher, fill: Callable[[dict[str, str]], None]
@@ -42,9 +46,7 @@ def test_a_question_in_a_language_that_the_model_does_not_know_gets_what_is_near
     fill: Callable[[dict[str, str]], None],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    fill({f"Tide {n}.md": f"The tide of day {n} was high, and the boats stayed out.\n"
-          for n in range(120)}
-         | {"Bread.md": "Let the dough rest for a night before it is baked.\n"})  # fmt: skip
+    fill(TIDES | {"Bread.md": "Let the dough rest for a night before it is baked.\n"})
     question = "Wie lange ruht der Teig, bevor man das Brot backt?"
     unsure = searcher.search(question, mode=Mode.DEFAULT)
     assert "Bread" in unsure.hits[0].memory.title
@@ -84,8 +86,7 @@ def test_notes_that_nearly_know_an_answer_are_shown_as_unsure(
     fill: Callable[[dict[str, str]], None],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    fill({f"Tide {n}.md": f"The tide of day {n} was high, and the boats stayed out.\n"
-          for n in range(120)})  # fmt: skip
+    fill(TIDES)
     for knowledge, shown, known in ((0.4, True, True), (0.32, True, False), (0.25, False, False)):
         monkeypatch.setattr(searcher._knowledge, "of", lambda *_, k=knowledge: k)
         result = searcher.search("Did the boats stay out on day 7?", mode=Mode.DEFAULT)
@@ -98,8 +99,7 @@ def test_an_answer_is_unsure_if_its_best_memory_hardly_answers(
     fill: Callable[[dict[str, str]], None],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    fill({f"Tide {n}.md": f"The tide of day {n} was high, and the boats stayed out.\n"
-          for n in range(120)})  # fmt: skip
+    fill(TIDES)
     monkeypatch.setattr(searcher._knowledge, "of", lambda *_: 0.4)
     result = searcher.search("Who mends the nets of the boats?", mode=Mode.DEFAULT)
     assert result.hits[0].confidence < MIN_CONFIDENCE and not result.known
@@ -111,8 +111,7 @@ def test_an_answer_is_unsure_if_its_best_memory_hardly_answers(
 def test_notes_that_contradict_each_other_surely_answer(
     searcher: Searcher, fill: Callable[[dict[str, str]], None]
 ) -> None:
-    fill({f"Tide {n}.md": f"The tide of day {n} was high, and the boats stayed out.\n"
-          for n in range(120)}
+    fill(TIDES
          | {f"Budget {n}.md": f"The budget of the lighthouse is {n}2 000 euros.\n"
             for n in range(1, 5)})  # fmt: skip
     result = searcher.search("What is the budget of the lighthouse?")
@@ -127,7 +126,6 @@ def test_a_question_in_another_language_gets_nothing_on_what_the_notes_do_not_sa
     fill: Callable[[dict[str, str]], None],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    fill({f"Tide {n}.md": f"The tide of day {n} was high, and the boats stayed out.\n"
-          for n in range(120)})  # fmt: skip
+    fill(TIDES)
     monkeypatch.setattr(TokenCounter, "bytes_per_token", lambda self, text: 5.0)
     assert not searcher.search("Wer gewann den Prozess?", mode=Mode.DEFAULT).hits
