@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 
 import pytest
 from hypothesis import given, settings
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from memvault.model.memory import Lifecycle, Memory
 from memvault.model.moments import days_of_note
-from memvault.model.search import Hit, Scope
+from memvault.model.search import Filters, Hit, Scope
 from memvault.search.times.question_time import QuestionTime, asks_for_newest
 from memvault.search.times.time_expressions import Cut, cut_times, days_named, single_days
 from memvault.search.times.time_spans import Calendar, Span
@@ -481,6 +481,16 @@ def test_a_note_is_of_the_day_on_which_it_was_written_where_this_computer_is(
     finally:
         monkeypatch.undo()
         time.tzset()
+
+
+@pytest.mark.parametrize("day", ["2026-06-09", "2026-06-09T00:00:00+02:00"])
+def test_a_question_for_a_time_is_narrowed_by_dates_with_and_without_a_zone(day: str) -> None:
+    asked = QuestionTime.read("What did I write in June?", NOW)
+    assert asked is not None
+    scope = Scope(filters=Filters(created_after=day, created_before="2027-01-01"))
+    filters = asked.narrowed(scope).filters
+    assert filters is not None and filters.created_after is not None
+    assert abs(filters.created_after - datetime(2026, 6, 9, tzinfo=UTC)) <= timedelta(hours=2)
 
 
 def test_a_text_names_a_time_by_a_day_or_by_its_year() -> None:

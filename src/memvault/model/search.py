@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import IntEnum, StrEnum
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from pydantic import BaseModel, Field, model_validator
+from pydantic import AfterValidator, BaseModel, Field, model_validator
 
 from memvault.model.memory import JohariQuadrant, Lifecycle, Memory
+from memvault.model.moments import in_utc
 from memvault.model.note import ChunkSize, LineRange
 from memvault.model.provenance import OriginKind
 from memvault.model.verification import UNCHECKED, ConflictKind, Verification
@@ -124,17 +125,20 @@ class Mode(StrEnum):
     DEFAULT = "default"
 
 
+_InUTC = Annotated[datetime, AfterValidator(in_utc)]
+
+
 class Filters(BaseModel, extra="forbid"):
     """Filters of a search; all given ones must match.
 
-    Dates are compared in UTC. A list may be named in the singular and be one value
+    Dates without a zone are in UTC. A list may be named in the singular and be one value
     (``{"type": "book"}``), as models write it. An empty text or list is no condition: some
     clients have the model give every filter."""
 
     min_importance: float | None = Field(None, ge=0.0, le=1.0)
     johari_quadrants: list[JohariQuadrant] | None = None
-    created_after: datetime | None = None
-    created_before: datetime | None = None
+    created_after: _InUTC | None = None
+    created_before: _InUTC | None = None
     lifecycles: list[Lifecycle] | None = None
     types: list[str] | None = None
     tags: list[str] | None = None

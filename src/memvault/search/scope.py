@@ -7,7 +7,6 @@ from datetime import date, datetime
 from typing import Protocol, TypeVar
 
 from memvault.model.memory import Memory
-from memvault.model.moments import in_utc
 from memvault.model.search import Filters, Scope
 
 
@@ -100,8 +99,8 @@ def _passes(memory: Memory, filters: Filters) -> bool:
     return all(
         (
             filters.min_importance is None or memory.importance >= filters.min_importance,
-            filters.created_after is None or memory.created_at >= in_utc(filters.created_after),
-            filters.created_before is None or memory.created_at <= in_utc(filters.created_before),
+            filters.created_after is None or memory.created_at >= filters.created_after,
+            filters.created_before is None or memory.created_at <= filters.created_before,
             filters.lifecycles is None or memory.lifecycle in filters.lifecycles,
             filters.types is None or memory.type.casefold() in kinds,
             filters.tags is None or not tags.isdisjoint(memory.tag_keys),
