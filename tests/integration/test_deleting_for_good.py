@@ -379,3 +379,15 @@ def test_today_lists_what_a_client_changed_in_a_note_of_the_persons(
     typed(container, "Weir.md", "The weir is 2 m high.\n")
     call("annotate_node", target="Weir", note="Measured again in May.", rationale=WHY)
     assert 'added a remark to <a href="/memory/' in Pages(container).get("/")
+
+
+def test_a_client_does_not_delete_what_another_client_wrote_by_merging_it_first(
+    call: Caller, container: Container
+) -> None:
+    theirs = call("store_memory", "adam", content="A draft of adam.", title="A", rationale=WHY)
+    own = call("store_memory", "eve", content="A draft of eve.", title="E", rationale=WHY)
+    both = [theirs["path"], own["path"]]
+    call("merge_concepts", "eve", sources=both, target=both[1], rationale=WHY)
+    answer = deleted(call, own["path"], "eve")
+    assert answer["deletion"] != "done"
+    assert kept_anywhere(container, "A draft of adam.")

@@ -246,6 +246,29 @@ def test_deleting_a_note_for_good_deletes_its_versions_at_all_its_paths(desk: Tr
     assert list((desk.root / ".memvault/history").glob("*.zip")) == []
 
 
+def test_deleting_a_note_for_good_deletes_what_was_merged_into_it(desk: TrashDesk):
+    for name in ("Cave", "Cavern", "Grotto"):
+        desk.put(f"{name}.md", f"Gold in the {name}.\n".encode())
+    desk.merge("Grotto.md", into="Cavern.md")
+    desk.merge("Cavern.md", into="Cave.md")
+    desk.move("Cave.md", "old/")
+    desk.forget("old/Cave.md", ASKED, permanent=True)
+    assert desk.files() == {}
+    assert list((desk.root / ".memvault/history").glob("*.zip")) == []
+
+
+def test_deleting_a_note_for_good_leaves_what_came_out_of_it_again(desk: TrashDesk):
+    for name in ("Cave", "Cavern", "Grotto"):
+        desk.put(f"{name}.md", f"Gold in the {name}.\n".encode())
+    merge = desk.merge("Cavern.md", into="Cave.md").reversal_hash
+    desk.undo([merge])
+    desk.merge("Grotto.md", into="Cave.md")
+    desk.rename_outside(".trash/Grotto.md", "Grotto.md")
+    desk.forget("Cave.md", ASKED, permanent=True)
+    expected = {f"{name}.md": f"Gold in the {name}.\n".encode() for name in ("Cavern", "Grotto")}
+    assert desk.files() == expected
+
+
 def test_what_was_saved_in_the_last_moment_is_what_lies_in_the_trash(
     desk: TrashDesk, monkeypatch: pytest.MonkeyPatch
 ):

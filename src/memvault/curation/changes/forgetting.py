@@ -71,9 +71,15 @@ def untouched_by_person(history: History, path: str, data: bytes) -> bool:
 
 
 def is_stored_only_by(history: History, note: Memory, client: str) -> bool:
-    """Whether this client stored a note and no other client changed it."""
-    changes = history.changes(node_id=note.id)
-    changes += history.changes(path=note.path)
+    """Whether this client stored a note, and all that was merged into it, and no other client
+    changed any of it."""
+    changes = history.changes(path=note.path)
+    ids, known = {note.id}, set[str]()
+    while new := ids - known:
+        known |= new
+        for key in new:
+            changes += history.changes(node_id=key)
+        ids.update(key for change in changes for key in change.merged_from)
     creators = [change.actor for change in changes if change.kind is ChangeKind.CREATED]
     clients = {change.actor.name for change in changes if change.actor.kind == "client"}
     return clients == {client} and all(actor.kind == "client" for actor in creators)

@@ -1,10 +1,11 @@
-"""Deletes forgotten notes for good, with every kept version of them."""
+"""Deletes forgotten notes for good, with all their kept versions and what was merged into them."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
+from itertools import dropwhile
 
 from memvault.curation.changes.file_edits import current_bytes
 from memvault.curation.changes.history import History
@@ -61,9 +62,25 @@ class Trash:
             self._vault.delete(path)
         self._record_purge(tombstone)
         if tombstone.path is not None:
-            steps = list(_steps(tombstone, self._history.all()))
-            self._drop_versions(steps)
-            self._drop_archived(tombstone, steps)
+            self._erase(tombstone)
+
+    def _erase(self, tombstone: Tombstone) -> None:
+        """Delete the versions of a note, and the notes in the trash whose text it took over."""
+        changes = self._history.all()
+        steps = list(_steps(tombstone, changes))
+        for change, file in steps:
+            for other in _merged(change, file):
+                if self._is_unchanged(other):
+                    self._vault.delete(other.place)
+                    earlier = changes[changes.index(change) :]
+                    steps += _steps_to(other.place, earlier)  # and what was merged into that
+        self._drop_versions(steps)
+        self._drop_archived(tombstone, steps)
+
+    def _is_unchanged(self, file: FileChange) -> bool:
+        """Whether a file is in the trash as the change left it."""
+        data = current_bytes(self._vault, file.place) if _is_file_of_trash(file.place) else None
+        return data is not None and content_hash(data) == file.final_hash
 
     def _holds(self, path: str | None, tombstone: Tombstone) -> bool:
         data = current_bytes(self._vault, path) if path else None
@@ -106,12 +123,16 @@ def _steps(tombstone: Tombstone, newest_first: Iterable[Change]) -> Iterator[Ste
 
     Changes of other notes that had one of these paths before or after it are not among them.
     """
-    path: str | None = None
+    hashes = {tombstone.reversal_hash}
+    since = dropwhile(
+        lambda change: hashes.isdisjoint(own.reversal_hash for own in change.forgot), newest_first
+    )
+    return _steps_to(tombstone.trash_path, since)
+
+
+def _steps_to(path: str | None, newest_first: Iterable[Change]) -> Iterator[Step]:
+    """The changes of the note that the first of these changes left at a path."""
     for change in newest_first:
-        if path is None:
-            if all(own.reversal_hash != tombstone.reversal_hash for own in change.forgot):
-                continue
-            path = tombstone.trash_path
         file = next((f for f in change.files if f.place == path and f.final_hash), None)
         if file is not None:
             yield change, file
@@ -120,6 +141,13 @@ def _steps(tombstone: Tombstone, newest_first: Iterable[Change]) -> Iterator[Ste
                 return
         elif any(f.path == path and f.before for f in change.files):
             return  # another note left this path
+
+
+def _merged(change: Change, survivor: FileChange) -> list[FileChange]:
+    """The notes that a change merged into another one; none if that was undone."""
+    if change.kind is not ChangeKind.MERGED or change.undone_by or is_in_trash(survivor.place):
+        return []
+    return [file for file in change.files if file.moved_to and is_in_trash(file.moved_to)]
 
 
 def _is_file_of_trash(path: str) -> bool:
