@@ -21,6 +21,7 @@ from mcp_server.tools.arguments import FULL, READS, MaxCount, MemoryId
 from mcp_server.tools.toolbox import Tools
 from memvault.consolidation.dreams.record import PhaseReport
 from memvault.curation.changes.change_text import description, explanation, said_in
+from memvault.curation.changes.history import History
 from memvault.curation.quarantine import QuarantinedText
 from memvault.model.change import Change, ChangeKind
 from memvault.model.graph import uuid_of
@@ -129,7 +130,8 @@ class HistoryTools(Tools):
         """
         now = datetime.now(UTC)
         start = now - USUAL_SPAN if since is None else in_utc(since)
-        changes = self._box.container.curator.history.changes(node_id=node_id, since=start)
+        history = self._box.container.curator.history
+        changes = history.changes(node_id=node_id, since=start)
         wanted_action = None if log_type == "all" else _ACTIONS[log_type]
         logged = [
             (change, action)
@@ -143,7 +145,7 @@ class HistoryTools(Tools):
             if text.at >= start and node_id in (None, text.note_id)
         ]
         blocked = [_held_entry(text, wanted_action) for text in held_texts]
-        entries = [_log_entry(change, action, now) for change, action in logged]
+        entries = [_log_entry(change, action, now, history) for change, action in logged]
         entries += [entry for entry in blocked if wanted_action in (None, entry.action)]
         if wanted_action in (None, "dream_consolidation"):
             reports = self._box.container.dreaming.record.reports()
@@ -277,9 +279,14 @@ def _dream_entry(report: PhaseReport) -> LogEntry:
     )
 
 
-def _log_entry(change: Change, action: Action, now: datetime) -> LogEntry:
+def _log_entry(change: Change, action: Action, now: datetime, history: History) -> LogEntry:
     in_time = all(tombstone.restorable(now) for tombstone in change.forgot)
-    recoverable = change.undoable and change.undone_by is None and in_time
+    are_kept = all(
+        history.content(file.before) is not None
+        for file in change.files
+        if change.merged_from and file.before and file.moved_to
+    )
+    recoverable = change.undoable and change.undone_by is None and in_time and are_kept
     is_forgotten = change.kind is ChangeKind.FORGOTTEN
     tool_name = "restore_concept" if is_forgotten else "undo_change"
     ids = change.merged_from if action == "merge" else change.node_ids

@@ -172,6 +172,11 @@ def test_what_is_missing_is_explained_from_the_entries(writer: Caller) -> None:
     explained = logs["explanation_for_user"]
     assert "“Clay oven”" in explained and "They sold the house" in explained
     assert "Merged “Counting by boat” into “Counting by drone”" in explained
+    (merged,) = writer.ok("get_system_logs", log_type="merge")["entries"]
+    assert merged["recoverable"] and merged["recovery_tool"] == "undo_change"
+    writer.ok("forget_concept", target="Counting by drone", rationale=WHY, soft_delete=False,
+              reason="user_requested")  # fmt: skip
+    assert not writer.ok("get_system_logs", log_type="merge")["entries"][0]["recoverable"]
     writer.ok("restore_concept", target=oven, rationale=WHY)
     assert not writer.ok("get_system_logs", log_type="prune")["entries"][0]["recoverable"]
     tomorrow = datetime.now(UTC) + timedelta(days=1)
