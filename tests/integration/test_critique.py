@@ -42,6 +42,21 @@ def test_claims_that_hold_or_of_which_the_notes_say_nothing_are_left_alone(servi
     assert [claim for claim, paths in zip(RIGHT, found, strict=True) if paths] == []
 
 
+@pytest.mark.parametrize(
+    "noted",
+    ["The API migrated from JWT tokens to OAuth2 in v2.1.",
+     "We replaced JWT tokens with OAuth2 in the API.",
+     "We dropped JWT tokens from the API."],
+)  # fmt: skip
+def test_a_note_that_gives_a_tool_up_does_not_support_its_use(tmp_path, noted: str):
+    container = opened(tmp_path, {"API.md": f"# API\n\n{noted}\n"})
+    try:
+        assert judged(container, ["The API uses JWT tokens."]) == [["API.md"]]
+        assert judged(container, [noted]) == [[]]
+    finally:
+        container.close()
+
+
 STORED = {
     "permanent/Support hours.md": "# Support hours\n\nDecided w/ Tove & Idris, Feb 2024. Support is "
     "from 9 to 17.\n",

@@ -188,10 +188,10 @@ class Critic:
             match = self._matcher.best(sentence, hits)
             if match is None:
                 yield from self._part_contradictions(sentence, hits)
-            elif match.alignment.stance is Stance.SUPPORTS:
-                continue
-            else:
+            elif match.alignment.stance is not Stance.SUPPORTS:
                 yield _mismatch(match)
+            elif _given_up(sentence, match.sentence) == 0.0:
+                continue
             claims = [
                 replace(c, asserted=True) for c in claims_of(sentence, reasoning, self._find_names)
             ]
@@ -341,26 +341,34 @@ def _mismatch(match: SentenceMatch) -> Contradiction:
 
 def _usage_and_cause_contradictions(sentence: str, passage: Hit) -> Iterator[Contradiction]:
     """The contradictions about which tools are used and what causes what."""
-    usages = list(tool_usages_in(sentence))
     for raw in sentences(passage.text):
         other = readable(raw)
         if occurs(HEDGED, other):
             continue
-        for claimed in usages:
-            confidence = max(
-                (usage_conflict(claimed, usage) for usage in tool_usages_in(other)), default=0.0
-            )
-            if confidence > 0.0:
-                yield _contradiction(
-                    passage, other, ConflictType.FACTUAL, confidence,
-                    "The note says that it was given up or replaced.",
-                )  # fmt: skip
+        confidence = _given_up(sentence, other)
+        if confidence > 0.0:
+            yield _contradiction(
+                passage, other, ConflictType.FACTUAL, confidence,
+                "The note says that it was given up or replaced.",
+            )  # fmt: skip
         confidence = opposed_causes(sentence, other)
         if confidence > 0.0:
             yield _contradiction(
                 passage, other, ConflictType.CAUSAL, confidence,
                 "One says that it brings about what the other says that it hinders.",
             )  # fmt: skip
+
+
+def _given_up(sentence: str, other: str) -> float:
+    """The strength, in [0, 1], with which a sentence says that the tool of another was given up."""
+    return max(
+        (
+            usage_conflict(claimed, usage)
+            for claimed in tool_usages_in(sentence)
+            for usage in tool_usages_in(other)
+        ),
+        default=0.0,
+    )
 
 
 def _contradiction(
