@@ -34,6 +34,7 @@ _POLL_SECONDS = 0.01
 # An engine that dies sooner is not started again until the client sends something.
 _STEADY_SECONDS = 5.0
 _UNAVAILABLE = -32002
+_NO_JSON, _NO_REQUEST = -32700, -32600  # codes of JSON-RPC 2.0
 # A quicker start is not reported to the person.
 _QUIET_SECONDS = 4.0
 _OWN_ID = "memvault bridge: which tools may be asked twice"
@@ -90,7 +91,10 @@ class Bridge:
     # From the client
 
     def _forward(self, line: bytes) -> None:
-        message = json_object(line) or {}  # the engine reports an invalid message
+        message = json_object(line)
+        if message is None or message.keys().isdisjoint(("method", "result", "error")):
+            self._write(_invalid(message))  # the engine reports other faults
+            return
         if message.get("method") == "tools/call" and isinstance(message.get("params"), dict):
             line = _with_key(message, line)
         tools_request = self._tools_request(message)
@@ -291,6 +295,15 @@ class Bridge:
 def _key(id_: Any) -> tuple[str, Any]:
     """The id with its type: 1, "1" and True are different ids, though 1 == True in Python."""
     return type(id_).__name__, id_ if isinstance(id_, int | str | float) else None
+
+
+def _invalid(message: dict[str, Any] | None) -> bytes:
+    """The answer to a line that is no JSON object (None), or to an object that is no message."""
+    if message is None:
+        error = {"code": _NO_JSON, "message": "A message is a JSON object in one line."}
+    else:
+        error = {"code": _NO_REQUEST, "message": "A request has a method."}
+    return json.dumps({"jsonrpc": "2.0", "id": (message or {}).get("id"), "error": error}).encode()
 
 
 def _with_key(message: dict[str, Any], line: bytes) -> bytes:

@@ -220,10 +220,19 @@ def test_messages_pass_with_their_bytes_untouched(bridge: RawBridge) -> None:
     assert answer["result"]["structuredContent"] == {"result": large}
 
 
-def test_what_is_not_json_is_answered_by_the_engine_and_hurts_nobody(bridge: RawBridge) -> None:
+@pytest.mark.parametrize(
+    ("line", "code", "id_"),
+    [(b"\xff\xfe no json", -32700, None), (b"[1, 2]", -32700, None),
+     (b'{"jsonrpc": "2.0", "id": 6}', -32600, 6)],
+)  # fmt: skip
+def test_what_is_no_message_is_answered_and_hurts_nobody(
+    bridge: RawBridge, line: bytes, code: int, id_: int | None
+) -> None:
     assert bridge.process.stdin is not None
-    bridge.process.stdin.write(b"\xff\xfe not json\n\n[1, 2]\n")
+    bridge.process.stdin.write(line + b"\n\n")
     bridge.process.stdin.flush()
+    answer = bridge.receive()
+    assert (answer["error"]["code"], answer["id"]) == (code, id_)
     assert bridge.who(7) > 0
 
 
