@@ -42,6 +42,10 @@ PATIENCE_SECONDS = 120.0  # a call's longest wait for the indexes to open
 SCAN_PATIENCE_SECONDS = 45.0  # a call's longest wait for the scan at the engine's start
 SCAN_GRACE_SECONDS = 120.0  # no call waits for the scan later than this after its start
 _CLOSE_SECONDS = 20.0  # closing's longest wait for the current batch
+_INCOMPLETE_LIST = (
+    "The notes are still being indexed, so the list would lack some concepts. `memvault status` "
+    "shows when that is done."
+)
 _STOPPING = "The memvault engine is stopping. Call again: that starts a new one."
 ReportStep = Callable[[str], None]
 
@@ -223,7 +227,17 @@ class Startup:
         return self._opened.result().hooks.answer(client, event, data)
 
     def write_manifest(self) -> WrittenManifest:
-        return self.wait().manifest.write()
+        """Write the list of concepts, once all notes are indexed.
+
+        Raises:
+            StoreUnavailable: that takes longer than a call may wait.
+        """
+        container, until = self.wait(), time.monotonic() + self._patience
+        while self.indexing or container.live.indexer.updating:
+            if time.monotonic() > until:
+                raise StoreUnavailable(_INCOMPLETE_LIST)
+            time.sleep(0.05)
+        return container.manifest.write()
 
     def wind_down(self) -> None:
         """Stop long work soon, and refuse waiting calls; returns at once."""

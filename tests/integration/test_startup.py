@@ -159,6 +159,37 @@ def test_only_calls_after_the_first_scan_wait_for_what_makes_answers_better(
             startup.close()
 
 
+def test_the_list_of_concepts_is_not_written_before_the_first_scan_is_over(
+    vault_folder: Path,
+    settings: Settings,
+    state: StateFolder,
+    write: Write,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    write("Lamp.md", "# Lamp\n\nThe lamp is lit at dusk.\n")
+    loading, let_go = threading.Event(), threading.Event()
+
+    def slow(generation: indexes.Generation, worker: Worker) -> None:
+        loading.set()
+        let_go.wait(PATIENCE_SECONDS)
+
+    monkeypatch.setattr(indexes.Generation, "warm_up", slow)
+    startup = Startup(lambda tell: Container(vault_folder, settings, state, tell))
+    startup.start(lambda _: None)
+    try:
+        assert loading.wait(PATIENCE_SECONDS)
+        monkeypatch.setattr(startup, "_patience", 0.1)
+        with pytest.raises(StoreUnavailable, match="still being indexed"):
+            startup.write_manifest()
+        assert not (vault_folder / "manifest.md").exists()
+        monkeypatch.setattr(startup, "_patience", PATIENCE_SECONDS)
+        threading.Timer(0.2, let_go.set).start()
+        assert startup.write_manifest().concepts == 1
+    finally:
+        let_go.set()
+        startup.close()
+
+
 def test_nothing_counts_as_indexed_before_the_container_is_open() -> None:
     assert Startup(lambda _: pytest.fail("nobody opens it")).indexing
 
