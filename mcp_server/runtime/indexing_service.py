@@ -19,11 +19,10 @@ from mcp_server.runtime.live_watcher import LiveWatcher
 from mcp_server.runtime.replication import Replication
 from mcp_server.runtime.server_check import ServerCheck
 from mcp_server.runtime.worker import Worker, settle
-from memvault.config.settings import Settings
+from memvault.config.settings import EMBEDDED, Settings
 from memvault.model.errors import DiskFull, StorageError, StoreUnavailable, VaultMissing
 from memvault.model.graph import NotesIndexed
 from memvault.stores import faults
-from memvault.stores.open import EMBEDDED
 
 logger = logging.getLogger(__name__)
 RELINK, BEGIN = "relink notes", "index when the disk has room"

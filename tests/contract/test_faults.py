@@ -15,7 +15,7 @@ import pytest
 import qdrant_edge as qdrant
 
 from memvault.config.settings import Settings
-from memvault.model.errors import DiskFull, InvalidParams, StorageError, StoreUnavailable
+from memvault.model.errors import DiskFull, StorageError, StoreUnavailable
 from memvault.stores.open import Stores, open_stores
 from memvault.stores.vectors.edge_shard import open_shard
 from tests.contract.conftest import DIMENSION
@@ -98,11 +98,6 @@ def test_a_second_opening_says_who_has_the_files(tmp_path: Path) -> None:
     stores.close()
     stores.close()
     opened(tmp_path).close()
-
-
-def test_an_engine_without_an_adapter_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InvalidParams, match=r"graph.*bolt://"):
-        open_stores(Settings(graph="gremlin://somewhere"), tmp_path, DIMENSION)
 
 
 @pytest.fixture(scope="module")

@@ -706,6 +706,18 @@ def test_the_engine_stops_and_starts_again(vault: Path, capsys: pytest.CaptureFi
     assert run(["status"]) == 0
 
 
+def test_a_wrong_file_of_settings_is_named_also_while_an_engine_runs_without_it(
+    vault: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["status"]) == 0
+    wrong = tmp_path / "wrong.toml"
+    wrong.write_text("bogus = 1\n")
+    capsys.readouterr()
+    for command in ("doctor", "status"):
+        assert run(["--config", str(wrong), command]) == 2
+        assert f"unknown keys: bogus. Correct it in {wrong}" in capsys.readouterr().err
+
+
 def test_a_changed_configuration_is_reported_while_the_engine_goes_on_with_the_old_one(
     vault: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -176,6 +176,12 @@ def test_a_secret_in_the_file_is_refused_with_the_variable_to_set(home: Path) ->
     ("table", "message"),
     [
         ('[engine]\npublic_url = "http://a.org"', "engine.public_url: must be an https address"),
+        ('vectors = "foo"', 'vectors: must be "embedded" or a URL with http://, https://'),
+        (
+            'graph = "gremlin://host"',
+            'graph: must be "embedded" or a URL with bolt://, bolt+s://, '
+            "bolt+ssc://, neo4j://, neo4j+s://, neo4j+ssc://",
+        ),
         ("[engine]\nprt = 1", "engine.prt: there is no such key"),
         ("[engine]\nport = 70000", "engine.port: input should be less than or equal to 65535"),
     ],

@@ -93,6 +93,8 @@ def engine_of(
     from mcp_server.engine.client import connect_to_engine
     from mcp_server.engine.launcher import Launcher, engine_command
 
+    if places.config is not None:  # else an engine that runs checks its own file
+        _check_configuration(places)
     launcher = Launcher(places.state, engine_command(places.vault, places.config))
     with console.status("Starting the engine …") as waiting:
 

@@ -14,7 +14,15 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 from uuid import uuid5
 
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 from pydantic_settings import (
     BaseSettings,
     EnvSettingsSource,
@@ -237,6 +245,14 @@ class LimitSettings(_Table):
     )
 
 
+EMBEDDED = "embedded"
+STORE_SCHEMES = {  # of the URLs of servers
+    "vectors": ("http", "https"),
+    "graph": ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc"),
+    "keyvalue": ("redis", "rediss"),
+}
+
+
 class Settings(BaseSettings):
     """All settings, with defaults that need no server, key or network."""
 
@@ -244,9 +260,9 @@ class Settings(BaseSettings):
         env_prefix="MEMVAULT_", env_nested_delimiter="__", extra="ignore"
     )
 
-    vectors: str = Field("embedded", description='"embedded" or a Qdrant URL')
-    graph: str = Field("embedded", description='"embedded" or a bolt:// or neo4j:// URL')
-    keyvalue: str = Field("embedded", description='"embedded" or a redis:// URL')
+    vectors: str = Field(EMBEDDED, description='"embedded" or a Qdrant URL')
+    graph: str = Field(EMBEDDED, description='"embedded" or a bolt:// or neo4j:// URL')
+    keyvalue: str = Field(EMBEDDED, description='"embedded" or a redis:// URL')
     namespace: str = Field(
         "",
         pattern=r"^[A-Za-z0-9_-]{0,80}$",
@@ -273,6 +289,15 @@ class Settings(BaseSettings):
     learning: LearningSettings = LearningSettings()
     fading: FadingSettings = FadingSettings()
     user: str = Field("", description="id of the vault's owner; empty derives one from the account")
+
+    @field_validator(*STORE_SCHEMES)
+    @classmethod
+    def _known_store(cls, value: str, info: ValidationInfo) -> str:
+        schemes = STORE_SCHEMES[str(info.field_name)]
+        if value == EMBEDDED or value.partition("://")[0].lower() in schemes:
+            return value
+        urls = ", ".join(f"{scheme}://" for scheme in schemes)
+        raise ValueError(f'must be "{EMBEDDED}" or a URL with {urls}')
 
     @classmethod
     def settings_customise_sources(

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
-from memvault.config.settings import Settings
+from memvault.config.settings import EMBEDDED, Settings
 from memvault.model.errors import InvalidParams, StoreUnavailable
 from memvault.model.json_text import json_value
 from memvault.model.note import ChunkSize, Vector
@@ -21,7 +21,7 @@ from memvault.stores.graph import GraphStore
 from memvault.stores.graph.ladybug import LadybugGraphStore
 from memvault.stores.keyvalue import KeyValueStore
 from memvault.stores.keyvalue.sqlite import SqliteKeyValueStore
-from memvault.stores.server import Server, StoreNamespace, invalid_url
+from memvault.stores.server import Server, StoreNamespace
 from memvault.stores.vectors import VectorStore
 from memvault.stores.vectors.edge import EdgeVectorStore
 from memvault.vault.write import storage_errors
@@ -31,13 +31,7 @@ if TYPE_CHECKING:
     from memvault.stores.keyvalue.redis import RedisKeyValueStore, RedisPointer
     from memvault.stores.vectors.qdrant import QdrantVectorStore
 
-EMBEDDED = "embedded"
 MODEL_FILE = "embedding.json"  # in a generation's folder: the id and dimension of its model
-SCHEMES = {
-    "vectors": ("http", "https"),
-    "graph": ("bolt", "bolt+s", "bolt+ssc", "neo4j", "neo4j+s", "neo4j+ssc"),
-    "keyvalue": ("redis", "rediss"),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +73,11 @@ def open_stores(settings: Settings, folder: Path, dimension: int, model: str = "
         model: id of the embedding model.
 
     Raises:
-        InvalidParams: a setting names an unknown engine.
+        InvalidParams: a server's URL is refused by its client, or that is not installed.
         StorageError: the files are damaged or contain vectors of another dimension.
         StoreUnavailable: another process has the files open.
         DiskFull: there is no space to create the files.
     """
-    _check(settings)
     folder.mkdir(parents=True, exist_ok=True)
     namespace = namespace_of(settings, folder)
     made_for = _made_for(folder, _Model(model, dimension))
@@ -144,7 +137,6 @@ def shared_pointer(settings: Settings, state_name: str) -> RedisPointer | None:
     """
     if settings.keyvalue == EMBEDDED:
         return None
-    _check(settings)
     with _installed("keyvalue"):
         from memvault.stores.keyvalue.redis import RedisPointer
 
@@ -175,7 +167,6 @@ def drop_from_servers(settings: Settings, folder: Path) -> None:
 
 def open_keyvalue(settings: Settings, folder: Path) -> KeyValueStore:
     """The key-value store alone; see `open_stores`."""
-    _check(settings)
     return _open_keyvalue(settings, folder, namespace_of(settings, folder))
 
 
@@ -249,18 +240,6 @@ def _servers(*stores: object) -> Iterator[Server]:
         server = getattr(store, "server", None)
         if isinstance(server, Server):
             yield server
-
-
-def _check(settings: Settings) -> None:
-    for role, schemes in SCHEMES.items():
-        value = getattr(settings, role)
-        try:
-            is_known = value == EMBEDDED or urlsplit(value).scheme in schemes
-        except ValueError as error:
-            raise invalid_url(role) from error
-        if not is_known:
-            urls = ", ".join(f"{scheme}://" for scheme in schemes)
-            raise InvalidParams(f'configuration: {role} must be "{EMBEDDED}" or a URL with {urls}')
 
 
 @contextmanager
