@@ -53,7 +53,10 @@ def load_original(model: str, backend: str = "torch") -> SentenceTransformer:
     except (OSError, ValueError, ImportError) as error:
         name = Path(model).name
         reason = str(error).strip().splitlines()[0].replace(str(Path(model).expanduser()), name)
-        raise ModelUnavailable(f"The embedding model {name} cannot be loaded: {reason}") from error
+        raise ModelUnavailable(
+            f"The embedding model {name} cannot be loaded: {reason.rstrip('.')}. Correct `model` in "
+            "[embedding] of the configuration, or try again when the model can be downloaded."
+        ) from error
 
 
 def meta_of(original: SentenceTransformer, model: str) -> ModelMeta:
