@@ -101,6 +101,15 @@ def test_a_sentence_that_does_not_tell_which_value_is_asked_for_gives_none(calle
     assert not set(answer["distribution"]) & {"2 kg", "9 kg"}
 
 
+def test_the_chance_of_a_statement_is_no_value_of_something_else_in_it(caller):
+    of_else = caller.ok("probabilistic_query", query="How sure are we that night diving is safe?")
+    assert "two" not in str(of_else["distribution"])
+    asked = "How likely is it that the budget of the Ferry launch is 450,000 euros?"
+    assert "450,000 euros" in caller.ok("probabilistic_query", query=asked)["distribution"]
+    asked = "How likely is it that heavy bags in the Oak locker get wet?"
+    assert caller.ok("probabilistic_query", query=asked)["distribution"] == {}
+
+
 def test_a_field_answers_who(caller):
     answer = caller.ok("probabilistic_query", query="Who leads the Ferry launch?")
     assert next(iter(answer["distribution"])) == "Ona Vik"

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from memvault.model.note import LineRange
 from memvault.model.search import NodeRef, Scope
+from memvault.verification.claims.amount_parsing import amounts_in
+from memvault.verification.claims.amounts import equal_amounts
+from memvault.verification.claims.claim_stems import stems_of
 
 Truths = Mapping[str, bool]  # by node id
 
@@ -31,6 +34,9 @@ _ASKS_CHANCE = re.compile(
     r"|\b(?:likelihood|probability|chances?|odds|risk)\b",
     re.IGNORECASE,
 )
+
+
+_STATEMENT = re.compile(r"\bthat\s+\S", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +77,21 @@ class ProbabilityQuestion:
     text: str
     conditions: tuple[Condition, ...]
     asks_chance: bool
+
+    @property
+    def is_on_statement(self) -> bool:
+        """Whether it asks for the chance that a whole sentence is true: "… that seeds are dry?"."""
+        return self.asks_chance and _STATEMENT.search(self.text) is not None
+
+    def states_any(self, values: Sequence[str]) -> bool:
+        """Whether it names one of these values."""
+        words, amounts = stems_of(self.text), amounts_in(self.text)
+        return any(
+            any(equal_amounts(value, own) for value in of_value for own in amounts)
+            if (of_value := amounts_in(text))
+            else bool(stems_of(text)) and stems_of(text) <= words
+            for text in values
+        )
 
 
 def read_question(text: str) -> ProbabilityQuestion:

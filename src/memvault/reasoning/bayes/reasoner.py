@@ -91,10 +91,11 @@ class Reasoner:
         if query.target is not None:
             return self._answer_for_node(query, query.target)
         influenced = [key for key in named_ids if self._is_influenced(key, query.scope)]
-        if question.asks_chance and influenced:
-            return self._answer_for_node(query, self._most_influenced(influenced))
         competing = self._competing_values(query, question)
-        if competing is not None:
+        is_on_value = competing is not None and question.states_any(competing.values)
+        if question.asks_chance and influenced and not is_on_value:
+            return self._answer_for_node(query, self._most_influenced(influenced))
+        if competing is not None and (is_on_value or not question.is_on_statement):
             return self._answer_for_values(query, competing)
         target = self._most_influenced(influenced) if influenced else self._most_affected(query)
         if target is None:

@@ -54,8 +54,8 @@ def load_original(model: str, backend: str = "torch") -> SentenceTransformer:
         name = Path(model).name
         reason = str(error).strip().splitlines()[0].replace(str(Path(model).expanduser()), name)
         raise ModelUnavailable(
-            f"The embedding model {name} cannot be loaded: {reason.rstrip('.')}. Correct `model` in "
-            "[embedding] of the configuration, or try again when the model can be downloaded."
+            f"The embedding model {name} cannot be loaded: {reason.rstrip('.')}. Correct `model` "
+            "in [embedding] of the configuration, or try again when the model can be downloaded."
         ) from error
 
 
