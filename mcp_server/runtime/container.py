@@ -45,6 +45,7 @@ from memvault.curation.approval import Approvals
 from memvault.curation.changes.client_limits import ClientLimits
 from memvault.curation.changes.curator import Curator
 from memvault.curation.changes.plan import Attribution, Plan
+from memvault.curation.decisions import Decisions
 from memvault.curation.guarded_vault import GuardedVault
 from memvault.curation.indexed_changes import IndexedVault
 from memvault.curation.manifest.keeper import ManifestKeeper
@@ -212,6 +213,15 @@ class Container:
         cleanup.callback(self.live.stores.close)
         self.activity = Activity(self.live.stores.keyvalue, self.journal, self.now)
         self.learning = LearningService(self)
+        self.decisions = Decisions(
+            self.actions,
+            self.manifest,
+            dreams=self.dream_record,
+            vault=self.vault,
+            notes=self._merge_index,
+            settle=self.learning.settle,
+            user=settings.user,
+        )
         self.vault.had_notes = lambda: len(self.live.catalogue) > 0
 
     def _start_jobs(self) -> None:

@@ -15,7 +15,6 @@ from fastmcp import Client
 from mcp_types import Implementation
 
 from mcp_server.hooks.clients import Reply, read_call, written_reply
-from mcp_server.pages.page_actions import run_action
 from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.capture.project_folder import project_of
@@ -500,7 +499,7 @@ def test_a_session_can_be_taken_back_whole(container: Container, ask: Ask, tmp_p
     transcript(tmp_path / "t.jsonl", ("user", "My dog is called Rex."))
     ask("SessionEnd", transcript_path=path)
     assert container.hooks.captures.wait(PATIENCE_SECONDS)
-    from mcp_server.pages.page_actions import by_person
+    from memvault.curation.decisions import by_person
 
     changes = container.hooks.records.get("claude-code", "s-1").changes
     assert len(changes) == 2
@@ -663,7 +662,7 @@ def test_a_captured_decision_is_proposed_and_kept_when_the_person_says_so(
     container.curation.start()
     assert container.curation.wait(PATIENCE_SECONDS)
     (task,) = [each for each in container.curation.tasks() if each.task_type == "promotion"]
-    run_action(container, task.settled_by[0], all_shown(container))
+    container.decisions.run(task.settled_by[0], all_shown(container))
     (kept,) = (container.vault.root / "permanent").rglob("*Parquet*.md")
     assert decision in kept.read_text(encoding="utf-8")
     assert container.curation.wait(PATIENCE_SECONDS)

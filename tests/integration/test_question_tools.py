@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from mcp_server.pages.page_actions import verify
 from mcp_server.runtime.container import Container
 from memvault.curation.tasks.questions import open_questions
 from memvault.reasoning.entailment import Hierarchy
@@ -97,7 +96,7 @@ Answered = Callable[[Container], object]
 
 
 def verified(path: str) -> Answered:
-    return lambda container: verify(container, path, all_shown(container), verified=True)
+    return lambda container: container.decisions.verify(path, all_shown(container), verified=True)
 
 
 def written(path: str, text: str) -> Answered:
