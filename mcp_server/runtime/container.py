@@ -19,7 +19,7 @@ from mcp_server.hooks.service import HookService
 from mcp_server.runtime.curation_tasks import CurationTasks
 from mcp_server.runtime.dreaming import Dreaming
 from mcp_server.runtime.engine_log import trim_log
-from mcp_server.runtime.fading import FadingService
+from mcp_server.runtime.fading import FADE, FIRST_SECONDS, fade_due_sessions, open_fading
 from mcp_server.runtime.generations import (
     Generation,
     OpenGenerations,
@@ -157,8 +157,8 @@ class Container:
         def index_written(paths: Collection[str]) -> None:
             self.indexing.index_written(paths)
 
-        self.actions = Actions(self.curator, self._indexed_vault, index_written)
-        self.manifest = ManifestKeeper(self.curator, self._indexed_vault, index_written)
+        self.actions = Actions(self.curator, self.indexed_vault, index_written)
+        self.manifest = ManifestKeeper(self.curator, self.indexed_vault, index_written)
 
     def _open_journal(self) -> None:
         """Open the journal and what follows it, before anything reads it: so it is read once."""
@@ -247,8 +247,8 @@ class Container:
             before_switch=lambda fresh: self.activity.move_to(fresh.stores.keyvalue),
             after_switch=lambda: self.curation.changed(()),
         )
-        self.fading = FadingService(self)
-        self.fading.start()
+        self.fading = open_fading(self)
+        self.worker.run(FADE, lambda: fade_due_sessions(self), after=FIRST_SECONDS)
         self.models.start()
         self.worker.run(
             "remove leftovers",
@@ -294,7 +294,8 @@ class Container:
         memory = self.memory_of(note_id)
         return None if memory is None else memory.path
 
-    def _indexed_vault(self) -> IndexedVault:
+    def indexed_vault(self) -> IndexedVault:
+        """The vault as the live generation has it."""
         view, stores = self.live.graph_view, self.live.stores
         return IndexedVault(self._merge_index(), view, stores.graph, stores.keyvalue)
 
