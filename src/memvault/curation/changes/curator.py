@@ -122,9 +122,10 @@ class Curator:
         if as_before is None:
             return Staging(self.vault)
         earlier: dict[str, bytes | None] = {}
+        content = self.history.contents_before(as_before)
         for file in as_before.files:
             earlier |= dict.fromkeys(file.paths)
-            earlier[file.path] = self.history.content(file.before) if file.before else None
+            earlier[file.path] = content(file.before) if file.before else None
         return Staging(self.vault, earlier)
 
     def change_of_call(self, kind: ChangeKind, why: Attribution) -> Change | None:

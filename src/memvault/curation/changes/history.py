@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 
 from memvault.curation.changes.journal_decoder import DEVICE, JournalPhase, decoded
@@ -30,7 +30,8 @@ class History(JournalReader):
         self._versions = versions
         self._intended: dict[str, Change] = {}
         self._elsewhere: set[str] = set()  # hashes of changes that other computers make
-        self._outcomes: dict[str, JournalPhase] = {}
+        self._done: set[str] = set()  # hashes of changes of which any entry says that they are done
+        self._withdrawn: set[str] = set()
         self._decoded: dict[str, Change] = {}  # from entries that no `Curator` wrote
         self._changes: tuple[Change, ...] = ()  # newest first
         self._latest_order = datetime.min.replace(tzinfo=UTC)
@@ -168,7 +169,7 @@ class History(JournalReader):
         Another computer may be making its change now, and a sync tool brings the outcome late.
         """
         with self._current():
-            settled = self._elsewhere.union(self._outcomes)
+            settled = self._elsewhere | self._done | self._withdrawn
             return [change for key, change in self._intended.items() if key not in settled]
 
     def content(self, version: str) -> bytes | None:
@@ -191,6 +192,17 @@ class History(JournalReader):
         current = map(self._read, sorted(places))
         return next((data for data in current if content_hash(data) == version), None)
 
+    def contents_before(self, change: Change) -> Callable[[str], bytes | None]:
+        """`content` for the versions that a change replaced, which it reads at once."""
+        read = self._versions.reader(change.reversal_hash)
+
+        def content(version: str) -> bytes | None:
+            kept = read(version)
+            is_whole = kept is not None and content_hash(kept) == version
+            return kept if is_whole else self.content(version)
+
+        return content
+
     def _read(self, path: str) -> bytes:
         try:
             return self._vault.read(path)
@@ -212,7 +224,7 @@ class History(JournalReader):
         self._packs = None
 
     def _fold(self, entry: JournalEntry) -> list[Change]:
-        """Apply an entry; returns the change that it completes or withdraws."""
+        """Apply an entry; returns the change that it completes."""
         self._latest_order = max(self._latest_order, entry.ts)
         key = str(entry.data.get("reversal_hash"))
         if entry.kind == JournalPhase.BEGUN:
@@ -224,12 +236,13 @@ class History(JournalReader):
                 self._elsewhere.add(change.reversal_hash)
             if change.call:
                 self._calls[change.call] = change.reversal_hash
-            is_done = self._outcomes.get(change.reversal_hash) is JournalPhase.DONE
-            return [change] if is_done else []
-        if entry.kind in (JournalPhase.DONE, JournalPhase.WITHDRAWN):
-            self._outcomes[key] = JournalPhase(entry.kind)
-            is_known = entry.kind == JournalPhase.DONE or key in self._by_hash
-            return [self._intended[key]] if is_known and key in self._intended else []
+            return [change] if change.reversal_hash in self._done else []
+        if entry.kind == JournalPhase.WITHDRAWN:
+            self._withdrawn.add(key)
+            return []
+        if entry.kind == JournalPhase.DONE:
+            self._done.add(key)
+            return [self._intended[key]] if key in self._intended else []
         change = decoded(entry)
         if change is None:
             return []
@@ -259,11 +272,7 @@ class History(JournalReader):
         return True
 
     def _link_all(self) -> None:
-        done = {
-            key: change
-            for key, change in self._intended.items()
-            if self._outcomes.get(key) is JournalPhase.DONE
-        }
+        done = {key: change for key, change in self._intended.items() if key in self._done}
         self._changes = tuple(_linked({**self._decoded, **done}.values(), self._by_hash))
         self._by_hash = {change.reversal_hash: change for change in self._changes}
 
