@@ -18,7 +18,7 @@ from typing import Any, Generic, TypeVar
 from memvault.curation.changes import file_edits
 from memvault.curation.changes.change_folders import new_folders, remove_empty_folders
 from memvault.curation.changes.change_lock import ChangeLock
-from memvault.curation.changes.change_recorder import ChangeRecorder
+from memvault.curation.changes.change_recorder import ChangeRecorder, file_change
 from memvault.curation.changes.crash_recovery import recover
 from memvault.curation.changes.current_places import CurrentPlaces
 from memvault.curation.changes.forgetting import check_permanent, check_restoring
@@ -333,7 +333,7 @@ class Curator:
         now = self._clock()
         order = max(now, self.history.latest() + timedelta(microseconds=1))
         changed = tuple(
-            file_edits.file_change(
+            file_change(
                 edit,
                 plan.edits,
                 by_client=why.by_client,
