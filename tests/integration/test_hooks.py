@@ -18,7 +18,7 @@ from mcp_server.hooks.clients import Reply, read_call, written_reply
 from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.capture.project_folder import project_of
-from memvault.capture.quotations import Quotation
+from memvault.capture.quotations import Quotation, quoted_block
 from memvault.cognition.blind_spots import blind_spots
 from memvault.config.settings import HookSettings, IndexSettings, Settings
 from memvault.consolidation.dreams.record import DreamPhase
@@ -112,7 +112,7 @@ def test_a_long_first_quotation_that_does_not_fit_keeps_no_shorter_one_out(
 ) -> None:
     memory = next(iter(container.live.catalogue.all()))
     long, short = Quotation(memory, "The cache is slow. " * 60), Quotation(memory, "Use SQLite.")
-    text, shown = container.hooks._recall.quoted_block([long, short], "for a test", 100)
+    text, shown = quoted_block([long, short], "for a test", 100, container.embedder.tokens.count)
     assert shown == [short] and "Use SQLite." in text
     assert container.embedder.tokens.count(text) <= 100
 
