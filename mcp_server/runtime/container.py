@@ -230,7 +230,6 @@ class Container:
         self.upkeep = Upkeep(self)
         self.curation = CurationTasks(
             lambda: self.live,
-            self.curator,
             self.dismissed_tasks,
             self.worker,
             self.client_limits,

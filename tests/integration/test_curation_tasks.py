@@ -419,8 +419,8 @@ def test_what_is_forgotten_is_no_longer_a_task_and_old_trash_is_swept_at_the_sta
     again = Container(container.vault.root, settings, state)
     try:
         assert kept.exists()
-        again.curation.start()
-        assert again.curation.wait(WAIT)
+        again.upkeep.start()
+        until(lambda: again.upkeep.removed.total() == 1, WAIT)
         assert not kept.exists() and own.exists()
         assert [entry.actor.kind for entry in again.journal.entries({"purged"})] == ["system"]
     finally:
