@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from mcp_server.runtime.container import Container
-from memvault.curation.tasks.questions import open_questions
+from memvault.curation.tasks.open_questions import open_questions
 from memvault.reasoning.entailment import Hierarchy
 from tests.integration.caller import Caller, all_shown
 from tests.integration.small_vault import opened
