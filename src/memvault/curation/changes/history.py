@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from datetime import UTC, date, datetime
 
 from memvault.curation.changes.journal_decoder import DEVICE, JournalPhase, decoded
-from memvault.model.change import Change, ChangeKind, Fact, FactKind
+from memvault.model.change import Change, ChangeKind, Fact, FactKind, FileChange
 from memvault.model.errors import AmbiguousTarget, MemvaultError, NoteNotFound
 from memvault.model.graph import GraphNode, NodeKind
 from memvault.model.memory import DEFAULT_IMPORTANCE
@@ -37,7 +37,8 @@ class History(JournalReader):
         self._latest_order = datetime.min.replace(tzinfo=UTC)
         self._by_hash: dict[str, Change] = {}
         self._calls: dict[str, str] = {}  # by the key of a call: the hash of its change
-        self._packs: dict[str, list[str]] | None = {}  # version hash → changes that kept it
+        # By version hash: the changes that kept it, each with its file; None to be made.
+        self._kept: dict[str, list[tuple[str, FileChange]]] | None = {}
 
     def changes(
         self,
@@ -175,20 +176,14 @@ class History(JournalReader):
     def content(self, version: str) -> bytes | None:
         """A version of a note by its hash, if it is kept or is a current file of the vault."""
         with self._current():
-            if self._packs is None:
-                self._packs = _packs(self._changes)
-            packs = self._packs.get(version, [])
-        for key in packs:
+            if self._kept is None:
+                self._kept = _kept(self._changes)
+            kept_by = self._kept.get(version, [])
+        for key in dict.fromkeys(key for key, _ in kept_by):
             kept = self._versions.get(key, version)
             if kept is not None and content_hash(kept) == version:
                 return kept
-        places = {
-            place
-            for key in packs
-            for file in self._by_hash[key].files
-            if version in (file.before, file.after)
-            for place in file.paths
-        }
+        places = {place for _, file in kept_by for place in file.paths}
         current = map(self._read, sorted(places))
         return next((data for data in current if content_hash(data) == version), None)
 
@@ -221,7 +216,7 @@ class History(JournalReader):
         follows = bool(self._changes) and len(new) <= MAX_LINKED_SINGLY
         if not follows or not all(self._put_in_front(change) for change in new):
             self._link_all()
-        self._packs = None
+        self._kept = None
 
     def _fold(self, entry: JournalEntry) -> list[Change]:
         """Apply an entry; returns the change that it completes."""
@@ -300,13 +295,14 @@ def _linked(changes: Collection[Change], former: Mapping[str, Change]) -> list[C
     return linked
 
 
-def _packs(changes: Collection[Change]) -> dict[str, list[str]]:
-    packs: dict[str, list[str]] = defaultdict(list)
+def _kept(changes: Iterable[Change]) -> dict[str, list[tuple[str, FileChange]]]:
+    kept: dict[str, list[tuple[str, FileChange]]] = defaultdict(list)
     for change in changes:
-        for version in {content for file in change.files for content in (file.before, file.after)}:
-            if version is not None:
-                packs[version].append(change.reversal_hash)
-    return packs
+        for file in change.files:
+            for version in {file.before, file.after}:
+                if version is not None:
+                    kept[version].append((change.reversal_hash, file))
+    return kept
 
 
 def merged_concepts(facts: Iterable[Fact]) -> dict[str, GraphNode]:
