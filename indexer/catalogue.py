@@ -20,8 +20,6 @@ from memvault.text.names import Name, frontmatter_names
 from memvault.text.words import name_key
 
 NAMESPACE = "notes"
-RELINK_QUEUE = "links_owed"  # paths of notes whose edges must be written again
-NAME_QUEUE = "names_owed"  # phrases; notes that contain one must be relinked
 UNFLUSHED = "unflushed"  # paths of notes whose chunks are not yet on disk
 PREFIX_DIGITS = 8  # first digits of an id, which few ids share
 FORMAT = 43  # raise it to have every note indexed again, when the derived data changes
@@ -59,11 +57,37 @@ class NoteRecord(BaseModel, frozen=True):
         return self.model_dump_json(exclude_defaults=True).encode()
 
 
+class Queue:
+    """Texts that wait in the store until they are removed."""
+
+    def __init__(self, store: KeyValueStore, namespace: str) -> None:
+        self._store = store
+        self._namespace = namespace
+
+    def add(self, texts: Collection[str]) -> None:
+        if texts:
+            self._store.put_many(self._namespace, dict.fromkeys(texts, b""))
+
+    def all(self) -> set[str]:
+        return {text for text, _ in self._store.items(self._namespace)}
+
+    def remove(self, texts: Collection[str]) -> None:
+        if texts:
+            self._store.delete(self._namespace, list(texts))
+
+
 class Catalogue:
-    """Note records by path, with look-ups. Thread-safe to read; only the indexer calls `commit`."""
+    """Note records by path, with look-ups. Thread-safe to read; only the indexer calls `commit`.
+
+    Attributes:
+        to_relink: paths of the notes whose edges must be written again.
+        new_phrases: phrases; notes that contain one must be relinked.
+    """
 
     def __init__(self, store: KeyValueStore) -> None:
         self._store = store
+        self.to_relink = Queue(store, "links_owed")
+        self.new_phrases = Queue(store, "names_owed")
         self._records: dict[str, NoteRecord] = {}
         self._path_of_id: dict[str, str] = {}
         self._ids_by_prefix: dict[str, tuple[str, ...]] = {}  # ids by their first digits
@@ -110,31 +134,6 @@ class Catalogue:
         for path in removed_paths:  # last, so that the id of a note that was moved never lacks one
             if path not in by_path:
                 self._forget(path)
-
-    def queue_relinking(self, paths: Collection[str]) -> None:
-        """Queue these notes for relinking, until `mark_relinked`."""
-        if paths:
-            self._store.put_many(RELINK_QUEUE, dict.fromkeys(paths, b""))
-
-    def notes_to_relink(self) -> set[str]:
-        """Paths of the notes whose edges are out of date."""
-        return {path for path, _ in self._store.items(RELINK_QUEUE)}
-
-    def mark_relinked(self, paths: Collection[str]) -> None:
-        if paths:
-            self._store.delete(RELINK_QUEUE, list(paths))
-
-    def queue_names(self, phrases: Collection[str]) -> None:
-        """Queue phrases whose notes must be found and relinked, until `mark_names_resolved`."""
-        if phrases:
-            self._store.put_many(NAME_QUEUE, dict.fromkeys(phrases, b""))
-
-    def queued_names(self) -> set[str]:
-        return {phrase for phrase, _ in self._store.items(NAME_QUEUE)}
-
-    def mark_names_resolved(self, phrases: Collection[str]) -> None:
-        if phrases:
-            self._store.delete(NAME_QUEUE, list(phrases))
 
     @property
     def waiting_for_flush(self) -> int:

@@ -82,7 +82,7 @@ class EntityPass:
         indexer, found = self._indexer(), pipeline.find(new)
         # First, since a note with cached entities is not read again: if the engine is killed, or
         # the graph does not answer, the next scan writes the edges.
-        indexer.catalogue.queue_relinking([note.path for note in new])
+        indexer.catalogue.to_relink.add([note.path for note in new])
         for note, entities in zip(new, found, strict=True):
             self._cache.put(note.content_hash, entities)
         indexer.relink([note.path for note in new])

@@ -129,7 +129,7 @@ class Indexer:
                 repaired = self._repairs.remove_strays()
                 forced = self.catalogue.unflushed() | repaired.missing
                 forced |= self._repairs.with_wrong_ids()
-                relink = repaired.linking | self.catalogue.notes_to_relink()
+                relink = repaired.linking | self.catalogue.to_relink.all()
             differing = self.comparison.differing(self._due.paths())
             changed = {
                 path

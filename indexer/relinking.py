@@ -33,9 +33,9 @@ class Relinking:
         paths = set(also)
         if len(self._catalogue):
             paths |= self._depending_on(affected)
-            self._catalogue.queue_names(affected.names.phrases)
+            self._catalogue.new_phrases.add(affected.names.phrases)
         paths -= fresh
-        self._catalogue.queue_relinking(paths)
+        self._catalogue.to_relink.add(paths)
         return paths
 
     def step(self, fresh: Collection[str] = ()) -> tuple[int, bool]:
@@ -46,19 +46,19 @@ class Relinking:
         Args:
             fresh: notes written with the phrases, which need not be relinked.
         """
-        names = self._catalogue.queued_names()
+        names = self._catalogue.new_phrases.all()
         if names:
-            self._catalogue.queue_relinking(self._with_phrase(names).difference(fresh))
-            self._catalogue.mark_names_resolved(names)
+            self._catalogue.to_relink.add(self._with_phrase(names).difference(fresh))
+            self._catalogue.new_phrases.remove(names)
             return 0, True
-        waiting = self._next or sorted(self._catalogue.notes_to_relink())
+        waiting = self._next or sorted(self._catalogue.to_relink.all())
         batch, self._next = waiting[:LINKED_AT_ONCE], waiting[LINKED_AT_ONCE:]
         self.rewrite_edges(batch)
-        return len(batch), bool(self._next or self._catalogue.notes_to_relink())
+        return len(batch), bool(self._next or self._catalogue.to_relink.all())
 
     def rewrite_edges(self, paths: Collection[str]) -> None:
         self._graphs.rewrite_edges(paths)
-        self._catalogue.mark_relinked(paths)
+        self._catalogue.to_relink.remove(paths)
 
     def paths_of(self, note_ids: Collection[str]) -> set[str]:
         return {m.path for m in map(self._catalogue.by_id, note_ids) if m is not None}

@@ -2,8 +2,21 @@
 
 from __future__ import annotations
 
-from memvault.model.search import ChunkHit, Ranking
+from typing import NamedTuple
+
+from memvault.model.note import ChunkSize, LineRange
+from memvault.model.search import Ranking
 from memvault.stores.vectors import VectorStore
+
+
+class ChunkHit(NamedTuple):
+    chunk_id: int
+    note_id: str
+    size: ChunkSize
+    heading: str
+    lines: LineRange
+    text: str
+    score: float
 
 
 def chunk_hits(store: VectorStore, ranking: Ranking) -> list[ChunkHit]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from memvault.capture.edited_files import edited_files, patched_files
 from memvault.capture.hook_input import AGENT_KEYS, MESSAGE_KEYS, SESSION_KEYS, START_KEYS
 from memvault.capture.transcripts import spoken
 from memvault.model.json_text import json_value
@@ -42,18 +43,12 @@ CLIENTS = frozenset(_TAKES_CONTEXT)
 MAX_NAME_CHARS = 4_096  # of a path or a session's id; no system has longer paths
 # Parts of the client names in MCP handshakes.
 _MCP_NAMES = {"vscode": ("visual studio code", "vscode"), "gemini-cli": ("gemini",)}
-_EDITS = re.compile(
-    r"(?i)^(?:write|edit|multiedit|notebookedit|delete|apply_patch|write_file|replace|edit_file|"
-    r"create_file|delete_file|search_replace|replace_string_in_file|insert_edit_into_file|editFiles)$"
-)
 _SHELLS = frozenset(
     {"bash", "shell", "run_shell_command", "run_in_terminal", "runinterminal", "powershell"}
 )
 _REMOVES = re.compile(
     r"(?:^|[;&|]\s*|\bsudo\s+)(?:git\s+)?(?:rm|mv|rmdir|unlink|shred|truncate|del)\b"
 )
-_PATH_KEYS = ("file_path", "filePath", "notebook_path", "path", "target_file", "files")
-_PATCHED = re.compile(r"^\*\*\* (?:Update|Delete|Add) File: (.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,18 +90,9 @@ class HookCall:
     def touched(self) -> tuple[str, ...]:
         """The paths that the tool call edits or removes, or the shell command that names them."""
         if self.tool.lower() in _SHELLS:
-            patched = _PATCHED.findall(self.command)
             removes = _REMOVES.search(self.command)
-            return tuple(patched) or ((self.command,) if removes else ())
-        if not _EDITS.match(self.tool):
-            return ()
-        paths: list[str] = []
-        for key in _PATH_KEYS:
-            value = self.tool_input.get(key)
-            paths += [value] if isinstance(value, str) else value if isinstance(value, list) else []
-        patch = self.tool_input.get("input", self.tool_input.get("command"))
-        paths += _PATCHED.findall(patch) if isinstance(patch, str) else []
-        return tuple(dict.fromkeys(path for path in paths if isinstance(path, str) and path))
+            return tuple(patched_files(self.command)) or ((self.command,) if removes else ())
+        return edited_files(self.tool, self.tool_input)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcp_server.hooks.capture_queue import CaptureQueue
+from mcp_server.hooks.checked_search import CheckedSearch
 from mcp_server.hooks.clients import HookCall, Reply, read_call, written_reply
 from mcp_server.hooks.destructive_calls import (
     REASON,
@@ -18,9 +19,11 @@ from mcp_server.hooks.destructive_calls import (
 )
 from mcp_server.hooks.recall import HookRecall
 from mcp_server.hooks.session_records import GivenEvent, SessionRecord, SessionRecords
+from mcp_server.hooks.start_notes import StartNotes
 from memvault.capture.project_folder import project_of
-from memvault.capture.quotations import Quotation, distinct
+from memvault.capture.quotations import Quotation, distinct, quoted_block
 from memvault.capture.session_note import CapturedSession
+from memvault.capture.session_quotations import SessionQuotations
 from memvault.cognition.blind_spots import blind_spots
 from memvault.config.hook_files import CAPTURES, HookFiles
 from memvault.curation.quarantine import by_note
@@ -47,7 +50,7 @@ class HookService:
         self._settings = container.settings.hooks
         self.files = HookFiles(str(container.state.root))
         self.records = SessionRecords(container.state.root / "hooks" / "sessions")
-        self._recall = HookRecall(container)
+        self._recall = _open_recall(container)
         self._blind_spots: list[tuple[str, ...]] = []
         self.captures = CaptureQueue(
             container, self.files, self.records, self._project, self._excluded
@@ -148,7 +151,7 @@ class HookService:
             if quotation.is_preference or (quotation.heading and quotation.key in lines)
         ]
         given_ids = record.given_ids
-        best = self._recall.best_notes(
+        best = self._recall.notes.best(
             record.project, record.project or "", call.client, only=given_ids
         )
         quotations += best[: max(1, round(RETAINED_SHARE * len(given_ids)))] if given_ids else []
@@ -207,7 +210,8 @@ class HookService:
         why: str,
         tokens: int,
     ) -> str:
-        context, shown = self._recall.quoted_block(quotations, why, tokens)
+        count = self._container.embedder.tokens.count
+        context, shown = quoted_block(quotations, why, tokens, count)
         if shown:
             ids = list(dict.fromkeys(quotation.memory.id for quotation in shown))
             keys = [quotation.key for quotation in shown]
@@ -287,3 +291,31 @@ def _in_home(folder: str) -> Path:
     with suppress(RuntimeError):
         return Path(folder).expanduser()
     return Path(folder)
+
+
+def _open_recall(container: Container) -> HookRecall:
+    """The choice of memories from this container's notes."""
+    search = CheckedSearch(lambda: container.live.searcher, container.gate_log)
+    notes = StartNotes(
+        search,
+        container.indexed_vault,
+        access_count=lambda memory_id: container.activity.of(memory_id).access_count,
+        distilled=container.distillation_log,
+        read=container.guarded.read,
+        excerpts=container.excerpts,
+    )
+    sessions = SessionQuotations(
+        lambda: container.live.catalogue,
+        container.guarded.read,
+        container.outlines,
+        container.embedder,
+    )
+    return HookRecall(
+        search,
+        notes,
+        sessions,
+        excerpts=container.excerpts,
+        own_excerpts=container.own_excerpts,
+        embed_query=container.embedder.embed_query,
+        phrases=container.models.phrases,
+    )

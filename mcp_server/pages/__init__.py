@@ -10,8 +10,8 @@ from mcp_server.pages.ask import AskPage
 from mcp_server.pages.concepts import CompressPage, ConceptsPage, MergePage
 from mcp_server.pages.curate import CuratePage
 from mcp_server.pages.memory import MemoriesPage, MemoryPage
+from mcp_server.pages.memory_buttons import MemoryButtons
 from mcp_server.pages.move import MovePage
-from mcp_server.pages.page_actions import MemoryButtons
 from mcp_server.pages.site import Events, Site
 from mcp_server.pages.timeline import TimelinePage
 from mcp_server.pages.today import TodayPage

@@ -16,11 +16,11 @@ from starlette.routing import BaseRoute
 from mcp_server.pages.forms import PAGE_SIZE, Form, back_to
 from mcp_server.pages.learnt import LearntPart
 from mcp_server.pages.over_time import plots
-from mcp_server.pages.page_actions import by_person
 from mcp_server.pages.shown_changes import shown_changes
 from mcp_server.pages.site import Site
 from memvault.cognition.sessions import Session
 from memvault.curation.changes.undo import undoable
+from memvault.curation.decisions import by_person
 from memvault.model.change import Change, ChangeKind
 from memvault.model.errors import InvalidParams, MemvaultError
 from memvault.verification.claim_gate import GatedQuestion

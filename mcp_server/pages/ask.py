@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
+from mcp_server.answers.memories import PASSAGE_BYTES
 from mcp_server.pages.seen_notes import indexed_versions
 from mcp_server.pages.site import Site
 from memvault.consolidation.cases import Case
@@ -19,7 +20,6 @@ from memvault.model.search import Hit, Mode, Ranking, Scope
 from memvault.search.excerpt import Excerpt
 
 MAX_CHARS = 1_000  # of a question
-PASSAGE_BYTES = 1_600
 MAX_CASES = 5  # similar earlier questions
 LOOKED_AT = 200  # best passages of each search that are ranked
 

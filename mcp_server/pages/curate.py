@@ -19,19 +19,12 @@ from starlette.routing import BaseRoute
 from mcp_server.pages.forms import Form
 from mcp_server.pages.memory import resolver
 from mcp_server.pages.note_html import compared, note_html
-from mcp_server.pages.page_actions import (
-    ACTOR,
-    accept_dream_proposal,
-    accept_proposal,
-    by_person,
-    line_to_link,
-    run_action,
-)
 from mcp_server.pages.seen_notes import shown_versions
 from mcp_server.pages.site import Site
 from mcp_server.pages.task_answers import TaskAnswer, answers_to
 from mcp_server.runtime.index_status import held_notes
 from memvault.curation.changes.change_text import change_summary
+from memvault.curation.decisions import ACTOR, by_person
 from memvault.curation.operations.move import lifecycle_path
 from memvault.curation.proposals import Proposal, ProposalKind
 from memvault.curation.targets import Target
@@ -191,8 +184,8 @@ class CuratePage:
             "name": _task_key(task),
             "memories": list(zip(memories, self._texts(task, memories), sources, strict=True)),
             "answers": [each for each in answers_to(task) if too_long.isdisjoint(each.verifies)],
-            "dreamt": container.dreaming.proposal(task.proposal) if task.proposal else None,
-            "line": line_to_link(container, task) if task.proposal else None,
+            "dreamt": container.dream_record.get(task.proposal) if task.proposal else None,
+            "line": container.decisions.line_to_link(task) if task.proposal else None,
             "obsidian": obsidian_address(container.vault.root.name, task.paths[0]),
             "missing": self._missing(task),
             "problem_text": self._text_of(memories[0]) if _is_malformed(task) else "",
@@ -249,11 +242,12 @@ class CuratePage:
             raise InvalidParams("There is no such answer to this task.")
         if answer.preview is not None:
             return answer.preview
+        decisions = self._site.container.decisions
         if task.proposal:
-            accept_dream_proposal(self._site.container, task, form.text("line"), form.seen())
+            decisions.accept_dream(task, form.text("line"), form.seen())
         else:
             for call in answer.calls:
-                run_action(self._site.container, call, form.seen())
+                decisions.run(call, form.seen())
         self._close(task)
         return None
 
@@ -306,7 +300,7 @@ class CuratePage:
         """Apply a client's proposal."""
         container = self._site.container
         proposal = container.proposals.get(form.needed("proposal"))
-        accept_proposal(container, proposal, form.seen(), move=form.text("move") == "true")
+        container.decisions.accept(proposal, form.seen(), move=form.text("move") == "true")
         container.proposals.decide(proposal.key, ACTOR)  # last: a failed proposal still waits
 
     def _decline(self, _: Request, form: Form) -> None:

@@ -10,9 +10,9 @@ from starlette.requests import Request
 from starlette.routing import BaseRoute
 
 from mcp_server.pages.forms import Form
-from mcp_server.pages.page_actions import ACTOR
 from mcp_server.pages.site import Site
 from memvault.consolidation.cases import Case, by_value
+from memvault.curation.decisions import ACTOR
 from memvault.model.memory import Memory
 
 MAX_SHOWN = 5

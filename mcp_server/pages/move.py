@@ -7,11 +7,11 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from mcp_server.pages.forms import Form
-from mcp_server.pages.page_actions import by_person
 from mcp_server.pages.seen_notes import shown_versions
 from mcp_server.pages.shown_changes import lines_by_path
 from mcp_server.pages.site import Site
 from memvault.curation.changes.curator import ChangeResult
+from memvault.curation.decisions import by_person
 from memvault.curation.operations.move import Move
 from memvault.model.errors import MemvaultError
 from memvault.model.memory import Memory

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from memvault.curation.changes.file_edits import check_seen
-from memvault.model.errors import InvalidParams, MemvaultError, NoteNotFound
+from memvault.model.errors import MemvaultError, NoteNotFound
 from memvault.model.memory import Memory
 from memvault.vault.parse import content_hash
 
@@ -60,9 +60,3 @@ def check_unchanged(container: Container, seen: Mapping[str, str]) -> None:
         if memory is None:
             raise NoteNotFound("A note that this page showed is gone. Go back and open it again.")
         check_seen(seen[note_id], memory.path, container.vault.read(memory.path))
-
-
-def check_shown(note_ids: Iterable[str], seen: Mapping[str, str]) -> None:
-    """Raise InvalidParams unless the page showed one of these notes to the person."""
-    if seen.keys().isdisjoint(note_ids):
-        raise InvalidParams("Open the note again and decide there: this page did not show it.")

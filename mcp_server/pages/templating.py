@@ -12,6 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from memvault.consolidation.faded_text import FadingStage
+from memvault.curation.changes.change_text import words_around_names
 from memvault.model.memory import IMPORTANCE_NAMES
 from memvault.model.state import CognitivePulse
 
@@ -36,7 +37,6 @@ def environment() -> Environment:
         ago,
         breakable,
         day,
-        did,
         left,
         moment,
         likelihood,
@@ -46,6 +46,7 @@ def environment() -> Environment:
         task_kind,
         when,
         worded,
+        words_around_names,
     ):
         templates.filters[template_filter.__name__] = template_filter
     templates.filters["importance"] = importance_name
@@ -147,27 +148,6 @@ def sentence(text: str) -> str:
     return text if "/" in text.split(" ", maxsplit=1)[0] else text[:1].upper() + text[1:]
 
 
-_DID = {
-    "created": "stored",
-    "import_updated": "imported again",
-    "preference_set": "set the preference",
-    "boosted": "changed the importance of",
-    "lifecycle_set": "changed the lifecycle of",
-    "archived": "archived the project",
-    "property_set": "set a property of",
-    "manifest_applied": "applied the manifest:",
-    "compressed": "summarised",
-    "captured": "captured the session",
-    "dreamed": "accepted what a dream proposed for",
-    "annotated": "added a remark to",
-    "purged": "deleted for good",
-    "undone": "undid a change of",
-    "forgotten": "moved to the trash:",
-    "faded": "let fade",
-    "reconstructed": "brought back the full text of",
-}
-
-
 def task_kind(kind: str) -> str:
     """A kind of curation task, as a heading."""
     return _TASK_KINDS.get(kind, sentence(worded(kind)))
@@ -176,11 +156,6 @@ def task_kind(kind: str) -> str:
 def left(stage: str) -> str:
     """The part that remains of a memory faded to this stage, in words."""
     return "keywords" if stage == FadingStage.KEYS else "a summary"
-
-
-def did(kind: str) -> str:
-    """A kind of change as a verb, which the names of the notes follow."""
-    return _DID.get(kind, worded(kind))
 
 
 _QUADRANTS = {

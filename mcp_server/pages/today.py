@@ -12,13 +12,13 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from mcp_server.pages.forms import Form
-from mcp_server.pages.page_actions import ACTOR
 from mcp_server.pages.pulse_history import pulse_plot, pulse_points
 from mcp_server.pages.shown_changes import shown_changes
 from mcp_server.pages.site import Site
 from mcp_server.runtime.index_status import held_notes
 from memvault.consolidation.dreams.record import Discovery
 from memvault.consolidation.fading import NOTICE
+from memvault.curation.decisions import ACTOR
 from memvault.curation.tasks.dream_tasks import type_of
 from memvault.model.change import Change, ChangeKind, TaskType
 from memvault.model.memory import Memory

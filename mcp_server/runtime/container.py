@@ -19,7 +19,7 @@ from mcp_server.hooks.service import HookService
 from mcp_server.runtime.curation_tasks import CurationTasks
 from mcp_server.runtime.dreaming import Dreaming
 from mcp_server.runtime.engine_log import trim_log
-from mcp_server.runtime.fading import FadingService
+from mcp_server.runtime.fading import FADE, FIRST_SECONDS, fade_due_sessions, open_fading
 from mcp_server.runtime.generations import (
     Generation,
     OpenGenerations,
@@ -45,6 +45,7 @@ from memvault.curation.approval import Approvals
 from memvault.curation.changes.client_limits import ClientLimits
 from memvault.curation.changes.curator import Curator
 from memvault.curation.changes.plan import Attribution, Plan
+from memvault.curation.decisions import Decisions
 from memvault.curation.guarded_vault import GuardedVault
 from memvault.curation.indexed_changes import IndexedVault
 from memvault.curation.manifest.keeper import ManifestKeeper
@@ -156,8 +157,8 @@ class Container:
         def index_written(paths: Collection[str]) -> None:
             self.indexing.index_written(paths)
 
-        self.actions = Actions(self.curator, self._indexed_vault, index_written)
-        self.manifest = ManifestKeeper(self.curator, self._indexed_vault, index_written)
+        self.actions = Actions(self.curator, self.indexed_vault, index_written)
+        self.manifest = ManifestKeeper(self.curator, self.indexed_vault, index_written)
 
     def _open_journal(self) -> None:
         """Open the journal and what follows it, before anything reads it: so it is read once."""
@@ -212,6 +213,15 @@ class Container:
         cleanup.callback(self.live.stores.close)
         self.activity = Activity(self.live.stores.keyvalue, self.journal, self.now)
         self.learning = LearningService(self)
+        self.decisions = Decisions(
+            self.actions,
+            self.manifest,
+            dreams=self.dream_record,
+            vault=self.vault,
+            notes=self._merge_index,
+            settle=self.learning.settle,
+            user=settings.user,
+        )
         self.vault.had_notes = lambda: len(self.live.catalogue) > 0
 
     def _start_jobs(self) -> None:
@@ -220,7 +230,6 @@ class Container:
         self.upkeep = Upkeep(self)
         self.curation = CurationTasks(
             lambda: self.live,
-            self.curator,
             self.dismissed_tasks,
             self.worker,
             self.client_limits,
@@ -237,8 +246,8 @@ class Container:
             before_switch=lambda fresh: self.activity.move_to(fresh.stores.keyvalue),
             after_switch=lambda: self.curation.changed(()),
         )
-        self.fading = FadingService(self)
-        self.fading.start()
+        self.fading = open_fading(self)
+        self.worker.run(FADE, lambda: fade_due_sessions(self), after=FIRST_SECONDS)
         self.models.start()
         self.worker.run(
             "remove leftovers",
@@ -284,7 +293,8 @@ class Container:
         memory = self.memory_of(note_id)
         return None if memory is None else memory.path
 
-    def _indexed_vault(self) -> IndexedVault:
+    def indexed_vault(self) -> IndexedVault:
+        """The vault as the live generation has it."""
         view, stores = self.live.graph_view, self.live.stores
         return IndexedVault(self._merge_index(), view, stores.graph, stores.keyvalue)
 

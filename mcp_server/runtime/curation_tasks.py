@@ -1,4 +1,4 @@
-"""Finds tasks for the person in the background, and empties the old trash every day."""
+"""Finds tasks for the person in the background."""
 
 from __future__ import annotations
 
@@ -13,17 +13,15 @@ from typing import TYPE_CHECKING
 
 from memvault.consolidation.dreams.record import Discovery
 from memvault.curation.changes.client_limits import ClientLimits
-from memvault.curation.changes.curator import Curator
 from memvault.curation.tasks.dismissed_tasks import DismissedTasks
 from memvault.curation.tasks.dream_tasks import dream_tasks
 from memvault.curation.tasks.finder import TaskFinder, few_of_each
-from memvault.curation.tasks.note_tasks import NoteFacts, client_tasks
+from memvault.curation.tasks.note_tasks import client_tasks
 from memvault.model.change import CurationTask, TaskType
 from memvault.model.errors import MemvaultError, StorageError
 from memvault.model.priority import make_way
 
 if TYPE_CHECKING:
-    from indexer.catalogue import NoteRecord
     from mcp_server.runtime.generations import Generation
     from mcp_server.runtime.worker import Worker
 
@@ -79,7 +77,6 @@ class CurationTasks:
     def __init__(
         self,
         live: Callable[[], Generation],
-        curator: Curator,
         dismissed: DismissedTasks,
         worker: Worker,
         limits: ClientLimits,
@@ -88,7 +85,6 @@ class CurationTasks:
         clock: Callable[[], datetime],
     ) -> None:
         self._live = live
-        self._curator = curator
         self.dismissed = dismissed
         self._worker = worker
         self._limits = limits
@@ -98,16 +94,13 @@ class CurationTasks:
         self._pending = _PendingChanges()
         self._paused_at = 0.0
         self._awaited = 0  # calls that wait for the search, so it must not make way for them
-        self._trash_due = False
         self._tasks: tuple[CurationTask, ...] | None = None
         self._open_cache: _OpenTasks | None = None
         self._kinds_cache: tuple[tuple[CurationTask, ...], dict[str, set[TaskType]]] | None = None
         self._finder: tuple[Generation, TaskFinder] | None = None
-        self._notes: dict[str, tuple[NoteRecord, NoteFacts]] = {}  # by path, as last checked
 
     def start(self) -> None:
-        """Check all notes and empty the old trash, now and every day."""
-        self._trash_due = True
+        """Check all notes, now and every day."""
         self._add(frozenset(), everything=True)
         self._worker.run(DAILY, self._check_everything, after=DAY_SECONDS)
 
@@ -199,8 +192,6 @@ class CurationTasks:
         if not pending:
             return
         try:
-            if self._trash_due:
-                self._empty_trash()
             self._search(pending)
         except _SearchStopped:
             return
@@ -221,16 +212,9 @@ class CurationTasks:
             )
 
     def _check_everything(self) -> float:
-        """Check all notes and sweep the trash again: both change with time alone."""
-        self._trash_due = True
+        """Check all notes again: some tasks come with time alone."""
         self._add(frozenset(), everything=True)
         return DAY_SECONDS
-
-    def _empty_trash(self) -> None:
-        """Delete notes that were forgotten thirty days ago."""
-        for tombstone in self._curator.purge():
-            logger.info("deleted for good after 30 days: %s", tombstone.path)
-        self._trash_due = False
 
     def _search(self, pending: _PendingChanges) -> None:
         live = self._live()
@@ -244,15 +228,8 @@ class CurationTasks:
                 live.indexer.vault.folders,
             )
             self._finder, everything = (live, finder), True
-        previous, self._notes = self._notes, {}
-        for record in live.catalogue.records():
-            cached = previous.get(record.memory.path)
-            if cached is None or cached[0] is not record:
-                cached = record, _facts_of(record)
-            self._notes[record.memory.path] = cached
-        notes = [facts for _, facts in self._notes.values()]
         paths = None if everything else pending.paths
-        tasks = self._finder[1].find(notes, paths, self._clock())
+        tasks = self._finder[1].find(live.catalogue.records(), paths, self._clock())
         tasks += client_tasks(self._limits.excesses(), live.catalogue.by_path)
         tasks += dream_tasks(self._dream_proposals(), live.catalogue.by_id, live.graph_view)
         self._tasks = tuple(sorted(tasks, key=lambda task: task.order))
@@ -266,7 +243,3 @@ class CurationTasks:
         if time.monotonic() - self._paused_at >= STEP_SECONDS:
             time.sleep(STEP_SECONDS)
             self._paused_at = time.monotonic()
-
-
-def _facts_of(record: NoteRecord) -> NoteFacts:
-    return NoteFacts(record.memory, record.changed_at, record.frontmatter_problem, record.warnings)

@@ -13,7 +13,7 @@ from memvault.consolidation.dreams.links import GoOn
 from memvault.consolidation.dreams.phase import FoundAnswer, Phase
 from memvault.consolidation.dreams.record import CitedSentence, DreamRecord
 from memvault.curation.operations.brief import key_facts
-from memvault.curation.tasks.questions import open_questions
+from memvault.curation.tasks.open_questions import open_questions
 from memvault.model.batched import batched
 from memvault.model.change import TaskType
 from memvault.model.memory import Memory

@@ -130,10 +130,6 @@ class Dreaming:
         """Wait for the dream to end; False if that takes longer (seconds)."""
         return self._container.worker.wait(DREAM, timeout)
 
-    def proposal(self, key: str) -> Discovery | None:
-        """The waiting proposal with this key; None if there is none."""
-        return next((waiting for waiting in self.record.waiting() if waiting.key == key), None)
-
     def waiting(self) -> list[Discovery]:
         """The proposals that wait for the person, oldest first."""
         keys = self._container.curation.waiting_dream_keys()

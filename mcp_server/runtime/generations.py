@@ -28,7 +28,7 @@ from memvault.reasoning.lead_sentences import LeadSentences
 from memvault.reasoning.sentences.sentence_matching import SentenceMatcher
 from memvault.reasoning.vault_overview import Overviews
 from memvault.search.candidates import CandidateFinder
-from memvault.search.embeds import Embeds
+from memvault.search.embedded_parts import EmbeddedParts
 from memvault.search.pipeline import Searcher
 from memvault.search.times.time_spans import Calendar
 from memvault.stores import faults
@@ -61,7 +61,7 @@ class Generation:
     hierarchy: Hierarchy
     overviews: Overviews
     lead_sentences: LeadSentences
-    embeds: Embeds
+    embedded_parts: EmbeddedParts
 
     def warm_up(self, worker: Worker) -> None:
         """Load in the background what the first question would wait for; retried after failures."""
@@ -115,7 +115,8 @@ def open_generation(folder: Path, container: Container) -> Generation:
     return Generation(
         folder, stores, indexer, catalogue, graph_view, similarity_index, searcher, critic,
         reasoner, Hierarchy(graph_view, catalogue.by_id), Overviews(catalogue, graph_view),
-        LeadSentences(vault.read), Embeds(vault.read, graph_view.stated_by, indexer.links.resolve),
+        LeadSentences(vault.read),
+        EmbeddedParts(vault.read, graph_view.stated_by, indexer.links.resolve),
     )  # fmt: skip
 
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from mcp_server.runtime.container import Container
 
 logger = logging.getLogger(__name__)
-UPKEEP = "upkeep"
+UPKEEP, EMPTY_TRASH = "upkeep", "empty the old trash"
 CHECK_SECONDS = 60.0
 INTERVAL = timedelta(hours=24)
 INTERVAL_WHEN_FULL = timedelta(hours=1)
@@ -60,9 +60,18 @@ class Upkeep:
         self.runs = 0
 
     def start(self) -> None:
-        """Run whenever the engine is idle, if the person has not switched that off."""
+        """Empty the old trash now and every day; do the rest whenever the engine is idle, if the
+        person has not switched that off."""
+        self._container.worker.run(EMPTY_TRASH, self._empty_trash)
         if self._settings.enabled:
             self._container.worker.run(UPKEEP, self._run_if_due, after=CHECK_SECONDS)
+
+    def _empty_trash(self) -> float:
+        """Delete the notes that were forgotten thirty days ago."""
+        for tombstone in self._container.curator.purge():
+            logger.info("deleted for good after 30 days: %s", tombstone.path)
+            self.removed["expired notes in the trash"] += 1
+        return INTERVAL.total_seconds()
 
     def _run_if_due(self) -> float:
         container = self._container
@@ -96,7 +105,6 @@ class Upkeep:
             container.requests, lambda: container.worker.stopped or container.live is not live
         )
         steps: dict[str, Step] = {
-            "expired notes in the trash": self._expired_notes,
             "orphans in the indexes": self._orphans,
             "old versions": self._old_versions,
             "cached embeddings": self._cached_embeddings,
@@ -121,9 +129,6 @@ class Upkeep:
         return self.last
 
     # -- steps ----------------------------------------------------------------------------------
-
-    def _expired_notes(self) -> Iterator[int]:
-        yield len(self._container.curator.purge())
 
     def _orphans(self) -> Iterator[int]:
         """Remove orphans; first checks note by note, since removing reads both stores at once."""

@@ -70,10 +70,10 @@ class MemoryPresenter:
         for index, (hit, excerpt) in enumerate(zip(hits, excerpts, strict=True)):
             if hit.withheld:
                 continue
-            embeds = container.live.embeds.of(
+            parts = container.live.embedded_parts.of(
                 hit.memory, excerpt.text, excerpt.lines, is_in_project
             )
-            if embedded := [EmbeddedShape.of(embed) for embed in embeds]:
+            if embedded := [EmbeddedShape.of(part) for part in parts]:
                 nodes[index] = nodes[index].model_copy(update={"embedded": embedded})
         return nodes
 

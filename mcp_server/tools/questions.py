@@ -18,7 +18,7 @@ from mcp_server.answers.reasoning import (
 from mcp_server.tools.arguments import FULL, READS, SessionId
 from mcp_server.tools.reasoning import NodeName
 from mcp_server.tools.toolbox import Toolbox, Tools
-from memvault.curation.tasks.questions import OpenQuestion, open_questions
+from memvault.curation.tasks.open_questions import OpenQuestion, open_questions
 
 SESSIONS = 200  # for which the last question is remembered
 PATIENCE_SECONDS = 5.0  # for the search for tasks after the answer was stored

@@ -47,10 +47,9 @@ from memvault.model.errors import GraphQueryError, InvalidParams, StoreUnavailab
 from memvault.model.graph import STATED, GraphEdge, GraphNode
 from memvault.model.memory import Memory
 from memvault.model.provenance import OriginKind
-from memvault.model.search import ChunkHit, Filters, Hit, Mode, VerbosityLevel
+from memvault.model.search import Filters, Hit, Mode, VerbosityLevel
 from memvault.search.order import backlinks
-from memvault.search.request import MemoryFilter
-from memvault.search.scope import widened
+from memvault.search.scope import MemoryFilter
 from memvault.text.names import NameRank
 from memvault.vault.links import obsidian_address
 
@@ -237,31 +236,14 @@ class RecallTools(Tools):
         """
         session = self._box.touch(session_id)
         level = session.level(verbosity_level)
-        passing = self._memory_filter(filters)
-        search = self._box.container.live.searcher.hybrid.search_chunks
         scope = self._box.scope(project, filters)
-        by_id = self._box.container.live.catalogue.by_id
-
-        def search_memories(limit: int) -> list[tuple[ChunkHit, Memory]]:
-            hits = search(query, limit, scope)
-            return [(hit, memory) for hit in hits if (memory := by_id(hit.note_id)) is not None]
-
-        def keep_passing(pairs: Sequence[tuple[ChunkHit, Memory]]) -> list[tuple[ChunkHit, Memory]]:
-            ids = passing([memory for _, memory in pairs]) if passing else ()
-            return [pair for pair in pairs if pair[1].id in ids]
-
-        found_pairs = (
-            widened(search_memories, keep_passing, top_k) if passing else search_memories(top_k)
+        result = self._box.container.live.searcher.search_passages(
+            query, top_k, scope, self._memory_filter(filters), allow_unverified=allow_unverified
         )
-        shown_pairs = found_pairs[:top_k]
         best: dict[str, float] = {}
-        for hit, memory in shown_pairs:
-            best.setdefault(memory.id, hit.score)
+        for hit in result.hits:
+            best.setdefault(hit.memory.id, hit.relevance)
         self._box.record_shown(session, list(best))
-        result = self._box.container.live.searcher.check(
-            query, [_hit(hit, memory) for hit, memory in shown_pairs], scope,
-            allow_unverified=allow_unverified,
-        )  # fmt: skip
         self._box.log_claims(query, result)
         return ChunksAnswer(
             chunks=[_chunk(hit, level) for hit in result.hits],
@@ -288,11 +270,6 @@ class RecallTools(Tools):
             return set(ids)
         states = self._box.meter.states(ids)
         return {key for key in ids if states[key].quadrant in quadrants}
-
-
-def _hit(chunk: ChunkHit, memory: Memory) -> Hit:
-    relevance = min(1.0, max(0.0, chunk.score))
-    return Hit(memory, relevance, chunk.chunk_id, chunk.heading, chunk.lines, chunk.text)
 
 
 def _chunk(hit: Hit, level: VerbosityLevel) -> ChunkShape:

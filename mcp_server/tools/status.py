@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import groupby
-from operator import attrgetter, itemgetter
+from heapq import nsmallest
 from typing import TYPE_CHECKING
 
 from fastmcp.tools import tool
@@ -17,7 +16,6 @@ from mcp_server.tools.arguments import CORE, READS, SessionId
 from mcp_server.tools.toolbox import Tools
 from memvault.curation.operations.preferences import NAMESPACE as PREFERENCES
 from memvault.model.errors import GraphQueryError, MemvaultError, StoreUnavailable
-from memvault.model.memory import Memory
 
 if TYPE_CHECKING:
     from mcp_server.runtime.container import Container
@@ -63,18 +61,13 @@ def main_concepts(container: Container) -> list[ConceptShape]:
 
     Before any answer, the nodes with most relations; none if the graph is unreachable.
     """
-    counted = ((-used.access_count, key) for key, used in container.activity.all().items())
-    by_ids, best = container.live.catalogue.by_ids, list[tuple[int, Memory]]()
-    used_keys = sorted((count, key) for count, key in counted if count)
-    for negative_count, equal in groupby(used_keys, itemgetter(0)):
-        memories = sorted(by_ids(key for _, key in equal), key=attrgetter("path"))
-        best += [(-negative_count, memory) for memory in memories]
-        if len(best) >= MAX_CONCEPTS:
-            break
+    uses = {key: used.access_count for key, used in container.activity.all().items()}
+    used = container.live.catalogue.by_ids(key for key, count in uses.items() if count)
+    best = nsmallest(MAX_CONCEPTS, used, key=lambda memory: (-uses[memory.id], memory.path))
     if best:
         return [
-            ConceptShape(id=memory.id, name=memory.title, path=memory.path, access_count=count)
-            for count, memory in best[:MAX_CONCEPTS]
+            ConceptShape(id=note.id, name=note.title, path=note.path, access_count=uses[note.id])
+            for note in best
         ]
     try:
         connected = container.live.overviews.current().connected

@@ -13,7 +13,6 @@ from mcp_types import Implementation
 from mcp_server.engine import ToolSet
 from mcp_server.engine.client import COMMAND_LINE, proof_of_person
 from mcp_server.middleware.client_identity import accept_person
-from mcp_server.pages.page_actions import accept_proposal
 from mcp_server.pages.seen_notes import shown_versions
 from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
@@ -77,8 +76,8 @@ class Caller:
 
     def accept_newest_proposal(self) -> str:
         """Accept the newest proposal, as on *Curate*; returns the hash that undoes it."""
-        accept_proposal(
-            self.container, self.container.proposals.waiting()[0], all_shown(self.container)
+        self.container.decisions.accept(
+            self.container.proposals.waiting()[0], all_shown(self.container)
         )
         return self.container.curator.history.changes()[0].reversal_hash
 

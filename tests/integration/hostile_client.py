@@ -17,7 +17,6 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from mcp_server.pages.page_actions import accept_proposal
 from memvault.config.settings import IndexSettings, LimitSettings, Settings
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.undo import undoable
@@ -237,8 +236,8 @@ class HostileClient(RuleBasedStateMachine):
         ]
         if waiting:
             with suppress(MemvaultError):  # the notes changed since
-                accept_proposal(
-                    self.container, waiting[number % len(waiting)], all_shown(self.container)
+                self.container.decisions.accept(
+                    waiting[number % len(waiting)], all_shown(self.container)
                 )
 
     def _type(self, number: int, _: int, __: str) -> None:

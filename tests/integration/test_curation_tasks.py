@@ -14,7 +14,6 @@ from typing import Any, Literal
 import pytest
 from fastmcp import Client
 
-from mcp_server.pages.page_actions import accept_proposal, run_action
 from mcp_server.pages.task_answers import answers_to
 from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
@@ -243,7 +242,7 @@ def test_the_suggested_call_of_every_kind_of_task_settles_it_when_it_is_made(
         async with Client(build_server(container, tools="full")) as client:
             await client.call_tool(task["suggested_tool"], {**more, **task["suggested_arguments"]})
         for proposal in container.proposals.waiting():
-            accept_proposal(container, proposal, all_shown(container))
+            container.decisions.accept(proposal, all_shown(container))
 
     for task in found:
         assert len(task["target_nodes"]) == len(task["paths"]) >= 1 and task["detail"]
@@ -315,7 +314,7 @@ def test_a_project_is_finished_when_its_note_says_so_or_nobody_touched_it_for_a_
     for finished in container.curation.tasks():
         [answer] = answers_to(finished)
         for action in answer.calls:
-            run_action(container, action, all_shown(container))
+            container.decisions.run(action, all_shown(container))
     assert (container.vault.root / "archive/projects/hull/Hull.md").exists()
     assert tasks(container) == {}
 
@@ -420,8 +419,8 @@ def test_what_is_forgotten_is_no_longer_a_task_and_old_trash_is_swept_at_the_sta
     again = Container(container.vault.root, settings, state)
     try:
         assert kept.exists()
-        again.curation.start()
-        assert again.curation.wait(WAIT)
+        again.upkeep.start()
+        until(lambda: again.upkeep.removed.total() == 1, WAIT)
         assert not kept.exists() and own.exists()
         assert [entry.actor.kind for entry in again.journal.entries({"purged"})] == ["system"]
     finally:

@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mcp_server.pages.page_actions import by_person
 from mcp_server.runtime.container import Container
 from memvault.curation.changes.curator import Curator
 from memvault.curation.changes.plan import Attribution, Forgetting
 from memvault.curation.changes.staging import Staging
+from memvault.curation.decisions import by_person
 from memvault.model.change import Actor, Change, ChangeKind
 from memvault.model.errors import MemvaultError
 from memvault.vault.files import Vault

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from mcp_server.pages.page_actions import accept_dream_proposal, line_to_link
 from mcp_server.runtime.container import Container
 from mcp_server.runtime.dreaming import CHECK, MAX_WAITING
 from mcp_server.runtime.running_requests import Breaks, Interrupted, RunningRequests
@@ -144,11 +143,11 @@ def test_an_accepted_link_is_written_through_the_history_and_can_be_undone(
     dream(container, DreamPhase.REM)
     task = next(each for each in dreamt_tasks(container) if "Rope.md" in each.paths)
     note = task.paths[0]
-    line = line_to_link(container, task)
+    line = container.decisions.line_to_link(task)
     assert line is not None and line.before == NOTES[note].strip()
     with pytest.raises(NoteConflict):
-        accept_dream_proposal(container, task, "another line than was shown")
-    accept_dream_proposal(container, task, line.after)
+        container.decisions.accept_dream(task, "another line than was shown")
+    container.decisions.accept_dream(task, line.after)
     assert (vault_folder / note).read_text(encoding="utf-8") == (
         "Rope is kept dry near the [[Slipway]], for wooden boats.\n"
     )
@@ -161,6 +160,27 @@ def test_an_accepted_link_is_written_through_the_history_and_can_be_undone(
     assert (vault_folder / note).read_text(encoding="utf-8") == NOTES[note]
     assert container.curation.wait(WAIT)
     assert task.proposal not in container.curation.waiting_dream_keys()
+
+
+def test_a_line_that_becomes_a_link_replaces_no_text_saved_in_that_moment(
+    container: Container, vault_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dream(container, DreamPhase.REM)
+    task = next(each for each in dreamt_tasks(container) if "Rope.md" in each.paths)
+    line = container.decisions.line_to_link(task)
+    assert line is not None
+    note, read = vault_folder / task.paths[0], container.vault.read
+    saved = NOTES[task.paths[0]] + "Written just now.\n"
+
+    def read_before_it_is_saved(path: str) -> bytes:
+        data = read(path)
+        note.write_text(saved, encoding="utf-8")
+        return data
+
+    monkeypatch.setattr(container.vault, "read", read_before_it_is_saved)
+    with pytest.raises(NoteConflict):
+        container.decisions.accept_dream(task, line.after)
+    assert note.read_text(encoding="utf-8") == saved
 
 
 @pytest.mark.parametrize(
@@ -191,8 +211,8 @@ def test_a_line_of_a_client_stays_as_it_is(container: Container, vault_folder: P
     )  # fmt: skip
     dream(container, DreamPhase.REM)
     task = next(each for each in dreamt_tasks(container) if "Pitch" in each.paths[0])
-    assert line_to_link(container, task) is None
-    accept_dream_proposal(container, task)
+    assert container.decisions.line_to_link(task) is None
+    container.decisions.accept_dream(task)
     text = (vault_folder / task.paths[0]).read_text(encoding="utf-8")
     assert "made of Tar," in text and "Related: [[Tar]]" in text
 
@@ -225,7 +245,7 @@ def test_a_summary_is_a_draft_of_sentences_with_their_notes(
     assert tasks
     for task in tasks:
         assert task.task_type is TaskType.CLUSTER_SUMMARY
-        accept_dream_proposal(container, task)
+        container.decisions.accept_dream(task)
         written = container.curator.history.changes(kinds=(ChangeKind.DREAMED,))[0].paths[0]
         text = (vault_folder / written).read_text(encoding="utf-8")
         assert all(f"[[{path.removesuffix('.md')}" in text for path in task.paths)
@@ -379,9 +399,9 @@ def test_a_question_that_found_nothing_is_asked_again_when_a_note_has_come(
     client = Caller(container, "full")
     shown = [client.ok("trigger_dream", phase="nrem"), client.ok("get_memetic_status")]
     assert "town hall?" not in str(shown)
-    found = container.dreaming.proposal(task.proposal)
+    found = container.dream_record.get(task.proposal)
     assert found is not None and "Otto Reed" in found.evidence[0].sentence
-    accept_dream_proposal(container, task)
+    container.decisions.accept_dream(task)
     container.learning._write()
     assert container.learning.learnt.unanswered() == []
     assert (vault_folder / "Piano.md").read_text(encoding="utf-8") == text

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -148,7 +149,7 @@ def test_nothing_fades_that_was_not_announced_for_a_week_or_while_somebody_asks(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fading, "QUIET_SECONDS", 0.001)
-    job = world.container.fading.step
+    job = partial(fading.fade_due_sessions, world.container)
     world.clock.at += timedelta(days=400)
     job()
     ((coming, at),) = world.container.fading.upcoming()

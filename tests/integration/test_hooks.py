@@ -15,11 +15,10 @@ from fastmcp import Client
 from mcp_types import Implementation
 
 from mcp_server.hooks.clients import Reply, read_call, written_reply
-from mcp_server.pages.page_actions import run_action
 from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.capture.project_folder import project_of
-from memvault.capture.quotations import Quotation
+from memvault.capture.quotations import Quotation, quoted_block
 from memvault.cognition.blind_spots import blind_spots
 from memvault.config.settings import HookSettings, IndexSettings, Settings
 from memvault.consolidation.dreams.record import DreamPhase
@@ -113,7 +112,7 @@ def test_a_long_first_quotation_that_does_not_fit_keeps_no_shorter_one_out(
 ) -> None:
     memory = next(iter(container.live.catalogue.all()))
     long, short = Quotation(memory, "The cache is slow. " * 60), Quotation(memory, "Use SQLite.")
-    text, shown = container.hooks._recall.quoted_block([long, short], "for a test", 100)
+    text, shown = quoted_block([long, short], "for a test", 100, container.embedder.tokens.count)
     assert shown == [short] and "Use SQLite." in text
     assert container.embedder.tokens.count(text) <= 100
 
@@ -500,7 +499,7 @@ def test_a_session_can_be_taken_back_whole(container: Container, ask: Ask, tmp_p
     transcript(tmp_path / "t.jsonl", ("user", "My dog is called Rex."))
     ask("SessionEnd", transcript_path=path)
     assert container.hooks.captures.wait(PATIENCE_SECONDS)
-    from mcp_server.pages.page_actions import by_person
+    from memvault.curation.decisions import by_person
 
     changes = container.hooks.records.get("claude-code", "s-1").changes
     assert len(changes) == 2
@@ -663,7 +662,7 @@ def test_a_captured_decision_is_proposed_and_kept_when_the_person_says_so(
     container.curation.start()
     assert container.curation.wait(PATIENCE_SECONDS)
     (task,) = [each for each in container.curation.tasks() if each.task_type == "promotion"]
-    run_action(container, task.settled_by[0], all_shown(container))
+    container.decisions.run(task.settled_by[0], all_shown(container))
     (kept,) = (container.vault.root / "permanent").rglob("*Parquet*.md")
     assert decision in kept.read_text(encoding="utf-8")
     assert container.curation.wait(PATIENCE_SECONDS)

@@ -149,7 +149,7 @@ def test_a_note_is_found_before_others_are_linked_to_it_and_these_links_are_neve
     assert targets(indexer, "a.md") == {None}
     indexer.scan()
     assert targets(indexer, "a.md") == {"Quince.md"}
-    assert indexer.catalogue.notes_to_relink() == set()
+    assert indexer.catalogue.to_relink.all() == set()
 
 
 def test_many_notes_that_name_a_new_one_are_linked_after_the_answer(
@@ -162,10 +162,10 @@ def test_many_notes_that_name_a_new_one_are_linked_after_the_answer(
     write("Quince.md", "A hard yellow fruit.\n")
     report = indexer.index(["Quince.md"], finish_later=True)
     assert (report.indexed, report.unfinished, report.relinked) == (1, True, 0)
-    assert indexer.catalogue.notes_to_relink() == set(linking)
-    assert indexer.finish_some() and not indexer.catalogue.queued_names()
-    assert indexer.finish_some() and 0 < len(indexer.catalogue.notes_to_relink()) < len(linking)
-    assert not indexer.finish_some() and not indexer.catalogue.notes_to_relink()
+    assert indexer.catalogue.to_relink.all() == set(linking)
+    assert indexer.finish_some() and not indexer.catalogue.new_phrases.all()
+    assert indexer.finish_some() and 0 < len(indexer.catalogue.to_relink.all()) < len(linking)
+    assert not indexer.finish_some() and not indexer.catalogue.to_relink.all()
     assert all(targets(indexer, path) == {"Quince.md"} for path in linking)
 
 
@@ -213,11 +213,11 @@ def test_notes_that_only_mention_a_new_one_are_looked_up_after_it(
     indexer.scan()
     write("Kadota Fig.md", "A tree.\n")
     assert indexer.index(["Kadota Fig.md"], finish_later=True).unfinished
-    assert "Kadota Fig" in indexer.catalogue.queued_names()
+    assert "Kadota Fig" in indexer.catalogue.new_phrases.all()
     while indexer.finish_some():
         pass
     assert targets(indexer, "a.md") == {"Kadota Fig.md"}
-    assert indexer.catalogue.queued_names() == set()
+    assert indexer.catalogue.new_phrases.all() == set()
 
 
 def test_what_was_still_to_be_looked_up_is_made_good_by_the_next_scan(
@@ -229,7 +229,7 @@ def test_what_was_still_to_be_looked_up_is_made_good_by_the_next_scan(
     indexer.index(["Kadota Fig.md"], finish_later=True)
     indexer.scan()
     assert targets(indexer, "a.md") == {"Kadota Fig.md"}
-    assert indexer.catalogue.queued_names() == set()
+    assert indexer.catalogue.new_phrases.all() == set()
 
 
 def test_progress_names_the_large_note_that_takes_long(

@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mcp_types import Implementation
 
-from mcp_server.pages.page_actions import by_person, verify
 from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.config.settings import IndexSettings, LearningSettings, Settings
 from memvault.consolidation.learning import Learning
 from memvault.consolidation.rewards import Signal, SignalKind
+from memvault.curation.decisions import by_person
 from memvault.model.errors import ModelUnavailable
 from memvault.model.memory import Lifecycle, Memory, balanced_importance
 from memvault.model.search import Hit
@@ -172,11 +172,11 @@ def test_what_the_person_verifies_gains_and_its_writer_is_credited(
         client="cursor",
     )
     learnt(container)
-    verify(container, stored["node_id"], all_shown(container), verified=True)
+    container.decisions.verify(stored["node_id"], all_shown(container), verified=True)
     assert learnt(container).utility(stored["node_id"]) == 1.0
     kinds = [reward.kind for reward in learnt(container).rewards("cursor")]
     assert kinds[-1] is SignalKind.VERIFIED
-    verify(container, stored["node_id"], all_shown(container), verified=False)
+    container.decisions.verify(stored["node_id"], all_shown(container), verified=False)
     assert learnt(container).utility(stored["node_id"]) == pytest.approx(0.2)
 
 
@@ -190,7 +190,7 @@ def test_what_the_person_verifies_gains_before_the_index_knows_that_it_is_verifi
     learnt(container)
     catalogue = container.live.catalogue
     before = catalogue.by_id(stored["node_id"])
-    verify(container, stored["node_id"], all_shown(container), verified=True)
+    container.decisions.verify(stored["node_id"], all_shown(container), verified=True)
     monkeypatch.setattr(catalogue, "by_id", lambda _: before)
     assert learnt(container).utility(stored["node_id"]) == 1.0
 

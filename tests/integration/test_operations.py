@@ -6,7 +6,7 @@ import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from mcp_server.pages.page_actions import by_person
+from memvault.curation.decisions import by_person
 from memvault.curation.operations.brief import Brief, Sources
 from memvault.curation.operations.importing import import_conversations
 from tests.integration.caller import Caller

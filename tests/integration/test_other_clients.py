@@ -9,7 +9,6 @@ import pytest
 from mcp_types import Implementation
 
 from mcp_server.middleware.client_identity import _safe_name, reserve_name
-from mcp_server.pages.page_actions import accept_proposal
 from mcp_server.runtime.container import Container
 from tests.benchmarks.trust_attempts import WHY, opened
 from tests.integration.caller import Caller, all_shown
@@ -36,7 +35,7 @@ def test_a_client_deletes_no_note_of_another_client_for_good(container: Containe
     assert answer["deletion"] == "proposed" and "soft_delete=true" in answer["notice"]
     assert (container.vault.root / path).exists()
     (waiting,) = container.proposals.waiting()
-    accept_proposal(container, waiting, all_shown(container))
+    container.decisions.accept(waiting, all_shown(container))
     assert not (container.vault.root / path).exists()
 
 

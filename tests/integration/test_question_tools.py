@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from mcp_server.pages.page_actions import verify
 from mcp_server.runtime.container import Container
-from memvault.curation.tasks.questions import open_questions
+from memvault.curation.tasks.open_questions import open_questions
 from memvault.reasoning.entailment import Hierarchy
 from tests.integration.caller import Caller, all_shown
 from tests.integration.small_vault import opened
@@ -97,7 +96,7 @@ Answered = Callable[[Container], object]
 
 
 def verified(path: str) -> Answered:
-    return lambda container: verify(container, path, all_shown(container), verified=True)
+    return lambda container: container.decisions.verify(path, all_shown(container), verified=True)
 
 
 def written(path: str, text: str) -> Answered:

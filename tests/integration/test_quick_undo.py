@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from mcp_server.pages.page_actions import by_person
 from mcp_server.pages.shown_changes import last_of_person, shown_changes
 from mcp_server.runtime.container import Container
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
+from memvault.curation.decisions import by_person
 from memvault.curation.operations.draft import Draft
 
 

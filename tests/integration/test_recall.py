@@ -113,7 +113,7 @@ def test_a_question_asked_in_a_project_sees_nothing_of_others(hybrid: HybridSear
 def test_filters_narrow_the_answer(hybrid: HybridSearch) -> None:
     scope = Scope(Filters(tags=["db"]))
     assert paths(hybrid, "rocket launch", scope) == ["permanent/Storage engine.md"]
-    assert hybrid.search_chunks("rocket launch", 10, Scope(Filters(tags=["none"]))) == []
+    assert hybrid.search_passages("rocket launch", 10, Scope(Filters(tags=["none"]))) == []
 
 
 @pytest.mark.parametrize("query", ["", "?!", "the of and", "🦊", "why " * 2000])
@@ -122,20 +122,20 @@ def test_any_question_is_answered(hybrid: HybridSearch, query: str) -> None:
 
 
 def test_chunks_are_found_as_passages_best_first(hybrid: HybridSearch) -> None:
-    hits = hybrid.search_chunks("Marta's passport", 50)
+    hits = hybrid.search_passages("Marta's passport", 50)
     assert "passport in Lisbon" in hits[0].text
-    scores = [hit.score for hit in hits]
+    scores = [hit.relevance for hit in hits]
     assert scores == sorted(scores, reverse=True)
     assert len({hit.chunk_id for hit in hits}) == len(hits)
-    assert sum(MEMORIES[hit.note_id].path == "permanent/Holidays.md" for hit in hits) > 5
-    assert len(hybrid.search_chunks("Marta's passport", 3)) == 3
+    assert sum(hit.memory.path == "permanent/Holidays.md" for hit in hits) > 5
+    assert len(hybrid.search_passages("Marta's passport", 3)) == 3
 
 
 def test_an_empty_store_answers_nothing(embedder: Embedder, tmp_path: Path) -> None:
     empty = EdgeVectorStore(tmp_path / "empty", embedder.dimension)
     hybrid = HybridSearch(empty, embedder, MEMORIES.get)
     assert hybrid.search("anything", 5) == []
-    assert hybrid.search_chunks("anything", 5) == []
+    assert hybrid.search_passages("anything", 5) == []
     empty.close()
 
 

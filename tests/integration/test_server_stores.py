@@ -11,7 +11,7 @@ import redis as resp
 
 from mcp_server.runtime.container import Container
 from memvault.config.settings import IndexSettings, Settings
-from memvault.model.search import ChunkHit, Filters, Hit, Scope
+from memvault.model.search import Filters, Hit, Scope
 from tests.integration.server_stores import local_qdrant, open_one, server_settings
 from tests.integration.test_multihop import BOATYARD
 from tests.servers import neo4j, redis
@@ -33,27 +33,27 @@ CLOSE = 1e-3
 
 
 def assert_alike(
-    ours: Sequence[Hit | ChunkHit], theirs: Sequence[Hit | ChunkHit], question: str
+    ours: Sequence[Hit], theirs: Sequence[Hit], key: Callable[[Hit], object], question: str
 ) -> None:
     """The same in the same order, where scores differ by more than what is not told apart: of
     those that are as good as the last, either may be left out."""
     assert len(ours) == len(theirs), question
-    scores = {key(each): score(each) for each in theirs}
-    last = score(theirs[-1]) if theirs else 0.0
+    scores = {key(each): each.relevance for each in theirs}
+    last = theirs[-1].relevance if theirs else 0.0
     for each in ours:
-        assert score(each) == pytest.approx(scores.get(key(each), last), abs=CLOSE), question
+        assert each.relevance == pytest.approx(scores.get(key(each), last), abs=CLOSE), question
     for one, other in zip(ours, theirs, strict=True):
-        assert key(one) == key(other) or score(one) == pytest.approx(score(other), abs=CLOSE), (
-            question
-        )
+        assert key(one) == key(other) or one.relevance == pytest.approx(
+            other.relevance, abs=CLOSE
+        ), question
 
 
-def key(found: Hit | ChunkHit) -> str:
-    return found.memory.id if isinstance(found, Hit) else found.chunk_id
+def note(hit: Hit) -> object:
+    return hit.memory.id
 
 
-def score(found: Hit | ChunkHit) -> float:
-    return found.relevance if isinstance(found, Hit) else found.score
+def passage(hit: Hit) -> object:
+    return hit.chunk_id
 
 
 def test_the_same_vault_gives_the_same_answers_on_servers(
@@ -76,14 +76,14 @@ def test_the_same_vault_gives_the_same_answers_on_servers(
             ours, theirs = (
                 (
                     one.live.searcher.hybrid.search(question, 10, scope),
-                    one.live.searcher.hybrid.search_chunks(question, 10, scope),
+                    one.live.searcher.hybrid.search_passages(question, 10, scope),
                     one.live.searcher.find(question, 10, scope),
                 )
                 for one in (servers, embedded)
             )
-            for mine, other in zip(ours, theirs, strict=True):
+            for mine, other, key in zip(ours, theirs, (note, passage, note), strict=True):
                 assert mine, question
-                assert_alike(mine, other, question)
+                assert_alike(mine, other, key, question)
 
 
 def test_a_rebuild_leaves_nothing_of_the_old_generation_on_the_servers(

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from mcp_server.pages.page_actions import line_to_link
 from memvault.consolidation.dreams.record import DreamPhase
 from memvault.model.change import TaskType
 from tests.pages.browser import Browser, Do, wait_until
@@ -282,7 +281,7 @@ def test_what_a_dream_proposes_is_accepted_or_rejected_for_good(
     waiting = site.container.curation.waiting_dream_keys()
     before = files_of(site)
     links = [t for t in site.container.curation.tasks() if t.task_type is TaskType.MISSING_LINK]
-    named = next(at for at, each in enumerate(links) if line_to_link(site.container, each))
+    named = next(at for at, each in enumerate(links) if site.container.decisions.line_to_link(each))
     browser.open(f"{site.url}/curate?kind=missing_link&skip={named}")
     assert len(browser.all("#task blockquote")) == 2
     line = browser.all("#task .come")[0].text

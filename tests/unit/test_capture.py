@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mcp_server.hooks.clients import read_call
 from memvault.capture.capturer import CaptureProgress, Capturer
+from memvault.capture.edited_files import edited_files
 from memvault.capture.extract import extract, says_little
 from memvault.capture.session_note import CapturedSession, extended_note, new_note
 from memvault.capture.transcripts import TranscriptTurn, read_turns, spoken, without_private
@@ -69,6 +71,36 @@ def test_each_clients_transcript_tells_who_said_what_and_which_file_was_edited(c
     assert not any("environment_context" in turn.text for turn in turns)
     if client != "codex":  # the recorded session ran a command and edited nothing
         assert [Path(file).suffix for turn in turns for file in turn.files] != []
+
+
+PATCH = "*** Begin Patch\n*** Update File: a.py\r\n*** Add File: b.py\n*** End Patch"
+
+
+@pytest.mark.parametrize(
+    ("tool", "arguments", "files"),
+    [
+        ("Edit", {"file_path": "a.py", "old_string": "1"}, ("a.py",)),
+        ("editFiles", {"files": ["a.py", "b.py"]}, ("a.py", "b.py")),
+        ("multi_replace_string_in_file",
+         {"replacements": [{"filePath": "a.py"}, {"filePath": "b.py"}, {"filePath": "a.py"}]},
+         ("a.py", "b.py")),
+        ("apply_patch", PATCH, ("a.py", "b.py")),
+        ("apply_patch", {"input": PATCH}, ("a.py", "b.py")),
+        ("apply_patch", json.dumps({"input": PATCH}), ("a.py", "b.py")),
+        ("write_file", json.dumps({"path": "a.py"}), ("a.py",)),
+        ("read_file", {"path": "a.py"}, ()),
+        ("Edit", {"file_path": 7, "replacements": [None]}, ()),
+        ("Edit", [], ()),
+        (None, {"path": "a.py"}, ()),
+    ],
+)  # fmt: skip
+def test_the_files_that_a_call_edits_are_recognised_in_the_form_of_each_client(
+    tool: object, arguments: object, files: tuple[str, ...]
+) -> None:
+    assert edited_files(tool, arguments) == files
+    if tool is not None and isinstance(arguments, dict):
+        sent = {"session_id": "s", "tool_name": tool, "tool_input": arguments}
+        assert read_call("vscode", "PreToolUse", json.dumps(sent).encode()).touched == files
 
 
 @pytest.mark.parametrize(

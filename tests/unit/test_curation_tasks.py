@@ -16,7 +16,7 @@ from memvault.curation.tasks import near_duplicates
 from memvault.curation.tasks.near_duplicates import BLOCK, MAX_NEAR, MIN_COSINE, Duplicates
 from memvault.curation.tasks.note_tasks import (
     STALE_AFTER,
-    NoteFacts,
+    IndexedNote,
     ages_from,
     finished_projects,
     outdated,
@@ -35,6 +35,7 @@ from memvault.model.provenance import Provenance
 from memvault.vault.frontmatter.properties import memory_of
 from memvault.vault.note_folders import NoteFolders
 from memvault.vault.parse import parse_note
+from tests.indexed_note import indexed_note
 
 NOW = datetime(2026, 6, 1, tzinfo=UTC)
 LONG = (
@@ -43,9 +44,9 @@ LONG = (
 )
 
 
-def stale(facts: NoteFacts) -> CurationTask | None:
-    confirmed = ages_from(facts)
-    return None if confirmed is None else outdated(facts.memory, confirmed, NOW)
+def stale(note: IndexedNote) -> CurationTask | None:
+    confirmed = ages_from(note)
+    return None if confirmed is None else outdated(note.memory, confirmed, NOW)
 
 
 def memory(path: str, text: str = "") -> Memory:
@@ -238,7 +239,7 @@ DAYS_AGO = {days: (NOW - timedelta(days=days)).date().isoformat() for days in (1
 )
 def test_facts_and_decisions_go_stale_after_half_a_year(frontmatter: str, is_stale: bool):
     found = memory("Fact.md", f"---\n{frontmatter}\n---\nThe yard opens at seven.\n")
-    task = stale(NoteFacts(found, NOW))
+    task = stale(indexed_note(found, NOW))
     assert (task is not None) == is_stale
     calls = [call.tool for call in task.settled_by] if task else []
     assert calls == (["verify_memory"] if is_stale else [])
@@ -247,21 +248,21 @@ def test_facts_and_decisions_go_stale_after_half_a_year(frontmatter: str, is_sta
 def test_a_fact_that_names_no_day_ages_from_when_it_was_saved():
     saved = NOW - STALE_AFTER - timedelta(days=1)
     found = memory_of(parse_note("Fact.md", b"---\ntype: fact\n---\nSeven."), fallback_time=saved)
-    assert stale(NoteFacts(found, saved)) is not None
+    assert stale(indexed_note(found, saved)) is not None
 
 
 @pytest.mark.parametrize("around", ["", "AI/"])
 def test_a_fact_in_the_archive_does_not_go_stale_in_a_chosen_folder_either(around: str):
     path = f"{around}archive/projects/oven/Fact.md"
     found = memory_of(parse_note(path, b"---\ntype: fact\n---\nSeven."), fallback_time=NOW)
-    assert ages_from(NoteFacts(found, NOW), NoteFolders("AI")) is None
+    assert ages_from(indexed_note(found, NOW), NoteFolders("AI")) is None
 
 
 def test_a_finished_project_says_where_its_notes_go_in_a_chosen_folder():
     long_ago = NOW - timedelta(days=400)
     paths = ("AI/projects/oven/Bread.md", "projects/oven/Clay.md")
     notes = [memory_of(parse_note(path, b"Of clay."), fallback_time=NOW) for path in paths]
-    facts = [NoteFacts(note, long_ago) for note in notes]
+    facts = [indexed_note(note, long_ago) for note in notes]
     (task,) = finished_projects(facts, NOW, NoteFolders("AI"))
     assert task.detail.endswith(
         "; move its 2 notes to archive/projects/oven/ and AI/archive/projects/oven/"
@@ -274,12 +275,12 @@ def test_an_old_note_without_a_date_is_not_outdated_because_a_client_edited_it()
     for provenance in (Provenance(), edited):
         found = memory_of(note, fallback_time=old).model_copy(update={"provenance": provenance})
         saved = NOW if provenance is edited else old
-        assert ages_from(NoteFacts(found, saved), states_value=True) is None
+        assert ages_from(indexed_note(found, saved), states_value=True) is None
 
 
 def test_an_important_stale_fact_comes_before_others():
     text = f"---\ntype: fact\ncreated: {DAYS_AGO[400]}\nimportance: high\n---\nSeven.\n"
-    task = stale(NoteFacts(memory("Fact.md", text), NOW))
+    task = stale(indexed_note(memory("Fact.md", text), NOW))
     assert task is not None and task.priority == "medium"
 
 
@@ -292,7 +293,7 @@ def test_an_unreadable_note_is_a_task_that_names_the_repair():
         created_at=NOW,
     )
     tasks = unreadable_parts(
-        NoteFacts(own, NOW, "line 2: a bracket is open", ("3 bytes are not UTF-8",))
+        indexed_note(own, NOW, "line 2: a bracket is open", ("3 bytes are not UTF-8",))
     )
     assert [(task.task_type, task.priority) for task in tasks] == [
         ("malformed_frontmatter", "high"),

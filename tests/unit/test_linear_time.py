@@ -9,12 +9,15 @@ import pytest
 
 from memvault.capture.extract import Statements, extract
 from memvault.capture.transcripts import TranscriptTurn, spoken
+from memvault.curation.changes.change_recorder import ChangeRecorder
+from memvault.curation.changes.history import History
+from memvault.curation.changes.journal_decoder import JournalPhase
 from memvault.curation.moved_paths import RENAMED, MovedPaths
 from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.editable_text import EditableText
 from memvault.curation.tasks.dream_tasks import _NO_PLACE, MAX_LINE_CHARS
 from memvault.curation.tasks.note_wording import Title, note_wording
-from memvault.model.change import SYSTEM
+from memvault.model.change import SYSTEM, Change, ChangeKind, FileChange
 from memvault.model.errors import InvalidParams, NoteConflict
 from memvault.model.memory import id_of_path
 from memvault.model.note import ParsedNote
@@ -28,6 +31,7 @@ from memvault.vault.journal import Journal, JournalEntry
 from memvault.vault.parse import parse_note
 from memvault.vault.plugin_data import hidden_parts
 from memvault.vault.readable import readable
+from memvault.vault.version_store import VersionStore
 from memvault.verification.claims.amount_parsing import amounts_in
 from tests.timing import seconds_of
 
@@ -198,3 +202,19 @@ def test_the_earlier_paths_of_notes_are_read_only_from_what_is_new(tmp_path: Pat
 
     assert seconds_of(lambda: [rename(number) for number in range(1_000)]) < SECONDS
     assert moved.inherited_id("old/7.md") == id_of_path("7.md")
+
+
+def test_the_versions_of_a_change_of_many_notes_are_looked_for_without_reading_all_of_it(
+    tmp_path: Path,
+) -> None:
+    vault = Vault(tmp_path)
+    journal, many = Journal(vault), [f"{number:032x}" for number in range(6_000)]
+    change = Change(
+        reversal_hash="f" * 32, kind=ChangeKind.EDITED, at=datetime(2026, 1, 1, tzinfo=UTC),
+        actor=SYSTEM, files=tuple(FileChange(path=f"{k}.md", before=k, after=k) for k in many),
+    )  # fmt: skip
+    recorder = ChangeRecorder(journal, VersionStore(vault))
+    for phase in (JournalPhase.BEGUN, JournalPhase.DONE):
+        recorder.record(phase, change)
+    history = History(vault, journal, VersionStore(vault))
+    assert seconds_of(lambda: [history.content(version) for version in many]) < SECONDS

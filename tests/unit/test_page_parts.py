@@ -21,7 +21,7 @@ from memvault.cognition.pulse_log import PulseLog, PulsePoint
 from memvault.curation.changes.client_limits import Excess
 from memvault.curation.operations.brief import key_facts
 from memvault.curation.tasks.dismissed_tasks import DismissedTasks, task_key
-from memvault.curation.tasks.note_tasks import NoteFacts, client_tasks, unreadable_parts, unverified
+from memvault.curation.tasks.note_tasks import client_tasks, unreadable_parts, unverified
 from memvault.model.change import CurationTask, Priority, TaskType
 from memvault.model.errors import InvalidParams
 from memvault.model.memory import Lifecycle, Memory
@@ -29,6 +29,7 @@ from memvault.model.provenance import Origin, OriginKind, OriginSpan, Provenance
 from memvault.model.state import CognitivePulse, SuggestedAction
 from memvault.vault.files import Vault
 from memvault.vault.journal import Actor, Journal
+from tests.indexed_note import indexed_note
 
 NOW = datetime(2026, 5, 1, 12, tzinfo=UTC)
 ME = Actor(kind="person", name="page")
@@ -282,7 +283,7 @@ def test_a_task_stays_left_until_one_of_its_notes_changes(tmp_path: Path) -> Non
 
 def test_a_dismissed_task_hides_no_other_of_its_kind_about_the_same_note(tmp_path: Path) -> None:
     note = memory("a")
-    facts = NoteFacts(note, NOW, warnings=("it has the key tags twice", "it has two versions"))
+    facts = indexed_note(note, NOW, warnings=("it has the key tags twice", "it has two versions"))
     excesses = [Excess(name, "2026-11-28", "made 90 changes", ("a",)) for name in ("One", "Two")]
     for first, second in (unreadable_parts(facts), client_tasks(excesses, lambda _: note)):
         dismissed = DismissedTasks(Journal(Vault(tmp_path)))
@@ -335,9 +336,9 @@ def test_only_critical_facts_of_others_that_nobody_verified_ask_for_it(
 ) -> None:
     client = Origin(kind=OriginKind.CLIENT, name="eve")
     theirs = Provenance(origin=client, spans=(OriginSpan(1, 1, client),))
-    task = unverified(NoteFacts(memory("a", **said, provenance=theirs), NOW))
+    task = unverified(indexed_note(memory("a", **said, provenance=theirs), NOW))
     assert (task is not None) == asks
-    assert unverified(NoteFacts(memory("a", **said), NOW)) is None  # the person's own
+    assert unverified(indexed_note(memory("a", **said), NOW)) is None  # the person's own
 
 
 def test_key_facts_are_the_central_sentences_each_once_with_its_place() -> None:

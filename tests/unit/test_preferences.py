@@ -82,11 +82,15 @@ def test_setting_changes_one_line_and_no_other_byte(tmp_path: Path) -> None:
     assert put(tmp_path, "TONE", "warm").endswith(b"*   Tone :  warm\r\n\r\nlast \xff line")
 
 
-def test_a_new_key_goes_under_the_last_one_as_that_is_written(tmp_path: Path) -> None:
-    write(tmp_path, NOTE, b"# P\r\n\r\n* Tone: dry\r\n  as sand\r\n\r\nThe end.\r\n")
-    assert put(tmp_path, "reply_language", "German") == (
-        b"# P\r\n\r\n* Tone: dry\r\n  as sand\r\n* Reply language: German\r\n\r\nThe end.\r\n"
-    )
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_key_is_set_where_the_last_one_is_and_as_that_is_written(
+    tmp_path: Path, end: str
+) -> None:
+    before = f"# P{end}{end}* Tone: dry{end}  as sand{end}{end}The end.{end}"
+    write(tmp_path, NOTE, before.encode())
+    after = before.replace(f"sand{end}", f"sand{end}* Reply language: German{end}")
+    assert put(tmp_path, "reply_language", "German").decode() == after
+    assert put(tmp_path, "reply language", "Dutch").decode() == after.replace("German", "Dutch")
 
 
 def test_a_note_without_a_final_newline_gets_the_line_after_it(tmp_path: Path) -> None:

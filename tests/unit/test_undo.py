@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import tempfile
 import time
+import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, date, datetime, timedelta
@@ -16,6 +17,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memvault.curation.changes.history import History
+from memvault.curation.changes.staging import Staging
 from memvault.curation.changes.undo import undoable
 from memvault.curation.operations.annotate import stage_annotation
 from memvault.curation.operations.properties import (
@@ -401,3 +403,28 @@ def test_changes_after_a_jump_of_the_clock_have_their_own_time_and_keep_their_or
         desk.open()  # and as read from the journal
     undone = desk.curator.undo(expected, WHY)
     assert len(undone.undone) == 4 and desk.read("Plan.md") == "A plan.\n"
+
+
+def test_the_old_versions_of_a_change_of_many_notes_are_read_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    many = {f"{number}.md": f"Note {number}.\n".encode() for number in range(50)}
+    desk = Desk(tmp_path)
+    for path, data in many.items():
+        desk.write(path, data)
+
+    def stage(staging: Staging) -> None:
+        for path in many:
+            staging.write(path, b"Rewritten.\n")
+
+    change = desk.do(ChangeKind.EDITED, desk.target("0.md"), stage).change
+    opened, read = [], zipfile.ZipFile
+
+    def counted(file: Any, *how: Any, **more: Any) -> zipfile.ZipFile:
+        if isinstance(file, Path) and file.stem == change.reversal_hash:
+            opened.append(file)
+        return read(file, *how, **more)
+
+    monkeypatch.setattr(zipfile, "ZipFile", counted)
+    assert desk.undo([change.reversal_hash]).conflicts == ()
+    assert desk.tree() == many and len(opened) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from itertools import permutations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -11,13 +12,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memvault.curation.changes.history import History
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.undo import NO_NOTE, OBEYED
+from memvault.curation.moved_paths import MovedPaths
 from memvault.model.change import Change, ChangeKind
 from memvault.model.errors import MemvaultError
 from memvault.model.memory import id_of_path
-from memvault.vault.files import Rename
+from memvault.vault.files import Rename, Vault
 from memvault.vault.frontmatter.fences import claimed_id
+from memvault.vault.journal import Journal
+from memvault.vault.version_store import VersionStore
 from tests.desk import Desk
 from tests.property_examples import slow_property
 
@@ -259,3 +264,31 @@ def act(desk: Desk, what: str, *how: Any) -> None:
             desk.merge(other, into=path)
         elif what == "forget":
             desk.forget(path)
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_a_move_that_one_entry_calls_done_is_made_whatever_else_is_said_of_it(
+    tmp_path: Path, late: bool
+):
+    """A sync tool may bring the outcomes of one change in any order, at once or one by one."""
+    (tmp_path / "vault").mkdir()
+    desk = Desk(tmp_path / "vault")
+    desk.write("Ada.md", "She sails.\n")
+    change = desk.move("Ada.md", "people/").change
+    assert change is not None
+    begun, done = desk.journal.entries()
+    withdrawn = done.model_copy(update={"id": "f" * 32, "kind": "change_withdrawn"})
+    for number, outcomes in enumerate(permutations([done, withdrawn])):
+        (copy := tmp_path / str(number)).mkdir()
+        journal = Journal(Vault(copy))
+        moved, history = (
+            MovedPaths(journal),
+            History(Vault(copy), journal, VersionStore(Vault(copy))),
+        )
+        for entry in (begun, *outcomes):
+            journal.append(entry)
+            if late:
+                moved.former("people/Ada.md"), history.all()
+        assert moved.former("people/Ada.md") == ("Ada.md",)
+        assert [each.reversal_hash for each in history.all()] == [change.reversal_hash]
+        assert history.begun() == []

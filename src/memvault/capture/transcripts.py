@@ -9,27 +9,19 @@ left out.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
+from memvault.capture.edited_files import edited_files
 from memvault.model.json_text import json_object, json_value
 from memvault.model.moments import in_utc
 
 Speaker = Literal["person", "assistant"]
 
 MAX_LINE_BYTES = 32_000_000  # a longer line is skipped: no message is so long
-_EDITING_TOOLS = frozenset(
-    {
-        "write", "edit", "multiedit", "notebookedit", "write_file", "replace", "edit_file",
-        "create_file", "delete_file", "apply_patch", "search_replace", "str_replace",
-        "replace_string_in_file", "insert_edit_into_file", "multi_replace_string_in_file",
-    }
-)  # fmt: skip
-_PATH_KEYS = ("file_path", "filePath", "notebook_path", "path", "target_file")
-_PATCHED = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
 # Tags of text that clients and hooks add to a prompt. Unlike people, they use tags of two or more
 # words (``<task-notification>``): at the start of a line, one that is not listed here counts, too.
 _CLIENT_TAGS = frozenset(
@@ -220,7 +212,7 @@ def _anthropic(entry: dict[str, Any], message: dict[str, Any]) -> TranscriptTurn
         path
         for block in blocks
         if isinstance(block, dict) and block.get("type") == "tool_use"
-        for path in _edited(block.get("name"), block.get("input"))
+        for path in edited_files(block.get("name"), block.get("input"))
     ]
     return _made("person" if role == "user" else "assistant", _texts(blocks), entry, files)
 
@@ -228,7 +220,7 @@ def _anthropic(entry: dict[str, Any], message: dict[str, Any]) -> TranscriptTurn
 def _codex(payload: dict[str, Any], entry: dict[str, Any]) -> TranscriptTurn | None:
     if payload.get("type") in ("function_call", "custom_tool_call", "local_shell_call"):
         arguments = payload.get("arguments", payload.get("input"))
-        return _made("assistant", [], entry, _edited(payload.get("name"), arguments))
+        return _made("assistant", [], entry, edited_files(payload.get("name"), arguments))
     role = payload.get("role")
     content = payload.get("content")
     if payload.get("type") != "message" or role not in ("user", "assistant"):
@@ -245,7 +237,7 @@ def _gemini(kind: str, entry: dict[str, Any]) -> TranscriptTurn | None:
         path
         for call in (calls if isinstance(calls, list) else [])
         if isinstance(call, dict)
-        for path in _edited(call.get("name"), call.get("args"))
+        for path in edited_files(call.get("name"), call.get("args"))
     ]
     texts = _texts(blocks if isinstance(blocks, list) else [])
     return _made("person" if kind == "user" else "assistant", texts, entry, files)
@@ -254,7 +246,7 @@ def _gemini(kind: str, entry: dict[str, Any]) -> TranscriptTurn | None:
 def _vscode(kind: str, data: dict[str, Any], entry: dict[str, Any]) -> TranscriptTurn | None:
     if kind == "tool.execution_start":
         tool = data.get("toolName", data.get("name"))
-        return _made("assistant", [], entry, _edited(tool, data.get("arguments")))
+        return _made("assistant", [], entry, edited_files(tool, data.get("arguments")))
     speakers: dict[str, Speaker] = {"user.message": "person", "assistant.message": "assistant"}
     speaker = speakers.get(kind)
     content = data.get("content")
@@ -264,7 +256,7 @@ def _vscode(kind: str, data: dict[str, Any], entry: dict[str, Any]) -> Transcrip
 
 
 def _made(
-    speaker: Speaker, texts: list[str], entry: dict[str, Any], files: list[str]
+    speaker: Speaker, texts: list[str], entry: dict[str, Any], files: Sequence[str]
 ) -> TranscriptTurn | None:
     text = "\n\n".join(filter(None, map(spoken, texts)))
     if not text and not files:
@@ -281,23 +273,6 @@ def _texts(blocks: list[Any]) -> list[str]:
         and block.get("type") in kinds
         and isinstance(block.get("text"), str)
     ]
-
-
-def _edited(tool: Any, arguments: Any) -> list[str]:
-    """The paths in a call of an editing tool."""
-    if not isinstance(tool, str) or tool.lower() not in _EDITING_TOOLS:
-        return []
-    if isinstance(arguments, str):
-        patched = _PATCHED.findall(arguments)
-        if patched:
-            return [str(path).strip() for path in patched]
-        arguments = json_object(arguments)
-    if not isinstance(arguments, dict):
-        return []
-    if isinstance(arguments.get("input"), str):
-        return [str(path).strip() for path in _PATCHED.findall(arguments["input"])]
-    named = (arguments.get(key) for key in _PATH_KEYS)
-    return [path for path in named if isinstance(path, str) and path][:1]
 
 
 def _time(value: Any) -> datetime | None:

@@ -26,12 +26,7 @@ from memvault.curation.operations.annotate import stage_annotation
 from memvault.curation.operations.brief import Brief, stage_brief
 from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.edit import EditResult, NoteEdit, stage_edit, stage_rewriting
-from memvault.curation.operations.fade import (
-    FadedText,
-    last_fading,
-    stage_fading,
-    stage_reconstruction,
-)
+from memvault.curation.operations.fade import last_fading, stage_reconstruction
 from memvault.curation.operations.merge import MergeResult, check_aliases, stage_merge
 from memvault.curation.operations.move import (
     Move,
@@ -293,17 +288,6 @@ class Actions(IndexedChanges):
         self, name: str, tags: Sequence[str], why: Attribution
     ) -> ChangeResult[PropertyChange]:
         return self._change(name, ChangeKind.PROPERTY_SET, lambda s, t: stage_tags(s, t, tags), why)
-
-    def fade(self, faded: FadedText, last: Change | None, why: Attribution) -> ChangeResult[str]:
-        """Replace a session's text by its faded text; ``last`` is the previous fading.
-
-        Raises NoteConflict: the note was edited.
-        """
-        memory = faded.memory
-        return self._perform(
-            lambda staging: stage_fading(staging, faded, last),
-            ChangeKind.FADED, (memory.title,), (memory.id,), why,
-        )  # fmt: skip
 
     def reconstruct(
         self, name: str, why: Attribution, *, preview: bool = False

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from memvault.curation.changes.file_edits import RELINKING
+from memvault.curation.changes.change_recorder import RELINKING
 from memvault.curation.changes.forgetting import is_stored_only_by, untouched_by_person
 from memvault.curation.changes.history import History
 from memvault.curation.changes.plan import Attribution, Edit, Plan

@@ -36,6 +36,19 @@ class _Origin(NamedTuple):
         return id_of_path(self.path, self.number)
 
 
+class _MovedNote(NamedTuple):
+    """A note that was moved.
+
+    Attributes:
+        former: its earlier paths, the first one first.
+        version: the hash of the bytes with which it came to its path.
+    """
+
+    origin: _Origin
+    former: tuple[str, ...] = ()
+    version: str = ""
+
+
 class PathIds(NamedTuple):
     """The ids that the note at a path may have.
 
@@ -57,11 +70,9 @@ class MovedPaths(JournalReader):
 
     def _restart(self) -> bool:
         self._begun: dict[str, list[Rename]] = {}  # by the reversal hash of the change
-        self._former: dict[str, tuple[str, ...]] = {}
-        self._arrived: dict[str, str] = {}  # path → hash of the bytes with which a note came there
+        self._notes: dict[str, _MovedNote] = {}  # by the path at which they are now
         # Path or id of a note → when it was saved before memvault first changed it, in ns.
         self._saved: dict[str, int] = {}
-        self._origins: dict[str, _Origin] = {}
         self._departed: dict[str, int] = {}  # how many notes that were first at a path left it
         self._inherited: Mapping[str, str] = {}
         self._places: Mapping[str, list[str]] | None = None  # by former path; None to be made
@@ -74,15 +85,15 @@ class MovedPaths(JournalReader):
     def former_of(self, paths: Iterable[str]) -> list[tuple[str, ...]]:
         """`former` of each path, with one look at the journal."""
         with self._current():
-            return [self._former.get(path, ()) for path in paths]
+            return [self._note_at(path).former for path in paths]
 
     def places_of(self, path: str) -> list[str]:
         """The paths of the notes that were once at this path."""
         with self._current():
             if self._places is None:
                 places = defaultdict[str, list[str]](list)
-                for place, former in self._former.items():
-                    for each in former:
+                for place, note in self._notes.items():
+                    for each in note.former:
                         places[each].append(place)
                 self._places = dict(places)
             return self._places.get(path, [])
@@ -110,11 +121,11 @@ class MovedPaths(JournalReader):
     def id_at(self, path: str) -> str:
         """The id of a note at this path whose frontmatter states none."""
         with self._current():
-            return self._origin(path).id
+            return self._note_at(path).origin.id
 
     def ids_at(self, path: str) -> PathIds:
         with self._current():
-            origin = self._origin(path)
+            origin = self._note_at(path).origin
             own = origin if origin.path == path else self._newcomer(path)
             return PathIds(self._inherited.get(path, ""), own.id)
 
@@ -130,8 +141,8 @@ class MovedPaths(JournalReader):
             new = [
                 each
                 for each in renames
-                if each.note_id == self._origin(each.path).id
-                and each.version != self._arrived.get(each.new_path)
+                if each.note_id == self._note_at(each.path).origin.id
+                and each.version != self._note_at(each.new_path).version
             ]
             if not new:
                 return
@@ -150,7 +161,7 @@ class MovedPaths(JournalReader):
             moves = {each.path: each for each in self._moves(entry) if self._is_meant(each)}
             self._apply(moves)
             for path in {path for each in moves.values() for path in (each.path, each.new_path)}:
-                inherited[path] = self._origin(path).id
+                inherited[path] = self._note_at(path).origin.id
                 if inherited[path] == id_of_path(path):
                     del inherited[path]
         self._inherited = inherited
@@ -181,33 +192,30 @@ class MovedPaths(JournalReader):
     def _is_meant(self, move: Rename) -> bool:
         """Whether the note at this path was moved: several computers may notice one rename, and
         only the first counts."""
-        return not move.note_id or move.note_id == self._origin(move.path).id
+        return not move.note_id or move.note_id == self._note_at(move.path).origin.id
 
-    def _origin(self, path: str) -> _Origin:
-        return self._origins.get(path) or self._newcomer(path)
+    def _note_at(self, path: str) -> _MovedNote:
+        """The note at a path; one that was not moved has its origin there."""
+        return self._notes.get(path) or _MovedNote(self._newcomer(path))
 
     def _newcomer(self, path: str) -> _Origin:
         return _Origin(path, self._departed.get(path, 0))
 
     def _apply(self, moves: Mapping[str, Rename]) -> None:
-        leaving = {path: (self._origin(path), self._former.pop(path, ())) for path in moves}
+        leaving = {path: self._note_at(path) for path in moves}
         saved = {moves[path].new_path: self._saved.pop(path, None) for path in moves}
-        for path in leaving:
-            self._origins.pop(path, None)
-            self._arrived.pop(path, None)
+        for path in moves:
+            self._notes.pop(path, None)
         self._saved |= {path: time for path, time in saved.items() if time is not None}
         for path, move in moves.items():
-            origin, earlier = leaving[path]
+            origin, former, _ = leaving[path]
             if is_in_trash(origin.path):
                 continue  # its path before is not recorded
-            target = move.new_path
             if origin.path == path:
                 self._departed[path] = max(self._departed.get(path, 0), origin.number + 1)
-            self._origins[target] = origin
-            self._arrived[target] = move.version
-            self._former.pop(target, None)
-            if target != origin.path:
-                self._former[target] = tuple(dict.fromkeys((*earlier, path)))
+            is_back = move.new_path == origin.path
+            former = () if is_back else tuple(dict.fromkeys((*former, path)))
+            self._notes[move.new_path] = _MovedNote(origin, former, move.version)
 
 
 def _moved_by(change: Change | None) -> list[Rename]:

@@ -14,7 +14,7 @@ from pydantic import AfterValidator, BaseModel, Field, model_validator
 
 from memvault.model.memory import JohariQuadrant, Lifecycle, Memory
 from memvault.model.moments import in_utc
-from memvault.model.note import ChunkSize, LineRange
+from memvault.model.note import LineRange
 from memvault.model.provenance import OriginKind
 from memvault.model.verification import UNCHECKED, ConflictKind, Verification
 
@@ -171,18 +171,6 @@ class Scope:
 
     filters: Filters | None = None
     project: str | None = None
-
-
-class ChunkHit(NamedTuple):
-    """A chunk that a search found, with its text."""
-
-    chunk_id: int
-    note_id: str
-    size: ChunkSize
-    heading: str
-    lines: LineRange
-    text: str
-    score: float
 
 
 @dataclass(frozen=True, slots=True)

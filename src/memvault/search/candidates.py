@@ -23,7 +23,7 @@ from memvault.search.property_text import terms_of
 from memvault.search.relations.lexicon import Lexicon
 from memvault.search.relations.relation_search import Indexed, RelationSearch
 from memvault.search.request import Candidates, SearchRequest
-from memvault.search.scope import widened
+from memvault.search.scope import filtered
 from memvault.search.times import time_translation
 from memvault.search.times.question_time import QuestionTime, day_named
 from memvault.search.times.time_spans import Calendar
@@ -134,14 +134,7 @@ class CandidateFinder:
 
         if request.memory_filter is None:
             return candidates_of(limit)
-        memory_filter = request.memory_filter
-
-        def fits(hits: Sequence[Hit]) -> list[Hit]:
-            ids = memory_filter([hit.memory for hit in hits])
-            return [hit for hit in hits if hit.memory.id in ids]
-
-        hits = widened(search, fits, limit)[:limit]
-        return Candidates(hits, notice)
+        return Candidates(filtered(search, request.memory_filter, limit), notice)
 
     def _all_stages(self, request: SearchRequest, limit: int) -> Candidates:
         """The candidates of all stages; without relations if the graph does not answer."""

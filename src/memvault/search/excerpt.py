@@ -12,7 +12,7 @@ import numpy as np
 from memvault.model.memory import Memory
 from memvault.model.note import LineRange
 from memvault.model.search import Hit
-from memvault.search.additions import CUT, Addition, additions
+from memvault.search.added_by_others import CUT, Addition, additions
 from memvault.search.context.outline import Code, Floats, Outline, Outlines, Statement
 from memvault.search.context.properties import (
     PropertyChooser,

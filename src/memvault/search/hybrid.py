@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 
 from memvault.model.memory import DEFAULT_IMPORTANCE, Memory, balanced_importance, importance_is_own
 from memvault.model.note import Chunk, ChunkSize
-from memvault.model.search import ChunkHit, FoundBy, Hit, Scope
+from memvault.model.search import FoundBy, Hit, Scope
 from memvault.search.fusion import Fused, FusionSettings, ScoreList, best_first
 from memvault.search.note_languages import NoteLanguages
 from memvault.search.question_names import QuestionNames
@@ -87,8 +87,8 @@ class HybridSearch:
             hit.chunk_id = passages.get(hit.memory.id)
         return hits
 
-    def search_chunks(self, query: str, top_k: int, scope: Scope | None = None) -> list[ChunkHit]:
-        """The ``top_k`` most relevant passages, best first; scores are relevances in [0, 1].
+    def search_passages(self, query: str, top_k: int, scope: Scope | None = None) -> list[Hit]:
+        """The ``top_k`` most relevant passages, best first; a note may have several.
 
         Raises:
             StoreUnavailable: the vector store does not answer.
@@ -99,14 +99,14 @@ class HybridSearch:
         relevances = fused.of_chunks(chunk_ids)
         best = best_first(chunk_ids, relevances, top_k)
         chunks = self._vectors.read([chunk_ids[index] for index in best])
-        return [
-            ChunkHit(
-                chunk_ids[index], chunk.note_id, chunk.size, chunk.heading, chunk.lines, chunk.text,
-                float(relevances[index])
-            )
-            for index in best
-            if (chunk := chunks.get(chunk_ids[index])) is not None
-        ]  # fmt: skip
+        hits = []
+        for index in best:
+            chunk = chunks.get(chunk_ids[index])
+            memory = self._memory_of(chunk.note_id) if chunk is not None else None
+            if chunk is not None and memory is not None:
+                hits.append(Hit(memory, float(relevances[index]), chunk_ids[index]))
+                _fill_in(hits[-1], chunk)
+        return hits
 
     def read_passages(
         self,

@@ -52,8 +52,8 @@ from memvault.search.order import (
 )
 from memvault.search.question_names import SHARE_ANSWERED, unseen_names
 from memvault.search.relations.relation_search import MAX_HOPS
-from memvault.search.request import Candidates, MemoryFilter, SearchRequest
-from memvault.search.scope import MemoryLookup, in_scope
+from memvault.search.request import Candidates, SearchRequest
+from memvault.search.scope import MemoryFilter, MemoryLookup, filtered, in_scope
 from memvault.search.times.question_time import asks_for_newest
 from memvault.stores.open import Stores
 from memvault.text.encoders.embedding import Embedder
@@ -197,6 +197,27 @@ class Searcher:
         if topic is not None and not allow_unverified:
             self._checker.withhold(hits)
         return SearchResult(list(hits), Mode.DEFAULT, topic, withheld_notice(topic, query, hits))
+
+    def search_passages(
+        self,
+        query: str,
+        top_k: int,
+        scope: Scope | None = None,
+        memory_filter: MemoryFilter | None = None,
+        *,
+        allow_unverified: bool = False,
+    ) -> SearchResult:
+        """The passages nearest to a text, best first, judged; a note may have several.
+
+        Raises:
+            StoreUnavailable: the vector store does not answer.
+        """
+
+        def search(limit: int) -> list[Hit]:
+            return self.hybrid.search_passages(query, limit, scope)
+
+        hits = filtered(search, memory_filter, top_k) if memory_filter else search(top_k)
+        return self.check(query, hits, scope, allow_unverified=allow_unverified)
 
     def find(self, query: str, limit: int, scope: Scope | None = None) -> list[Hit]:
         """The memories nearest to a text, best first, unverified and without a confidence, for code

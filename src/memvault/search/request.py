@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
-from memvault.model.memory import Memory
 from memvault.model.search import Filters, Hit, Scope
 from memvault.search.relations.relation_search import MAX_HOPS
+from memvault.search.scope import MemoryFilter
 from memvault.search.times.question_time import QuestionTime
-
-MemoryFilter = Callable[[Sequence[Memory]], Collection[str]]
-"""Returns the ids of the memories that pass."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
 from datetime import date, datetime
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from memvault.model.memory import Memory
-from memvault.model.search import Filters, Scope
+from memvault.model.search import Filters, Hit, Scope
 
 
 class SavedNote(Protocol):
@@ -111,25 +111,24 @@ def _passes(memory: Memory, filters: Filters) -> bool:
 FIRST_LIMIT = 100  # results of the first search
 WIDENING_FACTOR = 4  # factor by which each next search is larger
 
-Result = TypeVar("Result")
+MemoryFilter = Callable[[Sequence[Memory]], Collection[str]]
+"""Returns the ids of the memories that pass."""
 
 
-def widened(
-    search: Callable[[int], Sequence[Result]],
-    passing: Callable[[Sequence[Result]], list[Result]],
-    count: int,
-) -> list[Result]:
-    """The results that pass a filter which the stores cannot apply, best first: at least ``count``,
-    unless fewer exist.
+def filtered(
+    search: Callable[[int], Sequence[Hit]], memory_filter: MemoryFilter, count: int
+) -> list[Hit]:
+    """The ``count`` best hits that pass a filter which the stores cannot apply; fewer if there are
+    no more.
 
     Args:
-        search: returns so many results, best first.
-        passing: returns those of them that pass.
+        search: returns so many hits, best first.
     """
     limit, previous_count = max(FIRST_LIMIT, count), -1
     while True:
-        results = search(limit)
-        passed = passing(results)
-        if len(passed) >= count or len(results) <= previous_count:
-            return passed
-        limit, previous_count = limit * WIDENING_FACTOR, len(results)
+        hits = search(limit)
+        ids = memory_filter([hit.memory for hit in hits])
+        passed = [hit for hit in hits if hit.memory.id in ids]
+        if len(passed) >= count or len(hits) <= previous_count:
+            return passed[:count]
+        limit, previous_count = limit * WIDENING_FACTOR, len(hits)

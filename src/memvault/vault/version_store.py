@@ -7,7 +7,8 @@ from __future__ import annotations
 import io
 import zipfile
 import zlib
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from memvault.model.errors import StorageError
@@ -45,8 +46,13 @@ class VersionStore:
 
     def get(self, pack: str, version: str) -> bytes | None:
         """A version's bytes, or None if it is not stored or cannot be read."""
-        data = _read(self._file(pack), version)
+        data = _read(self._file(pack), [version]).get(version)
         return data if data is not None else self.archived(version)
+
+    def reader(self, pack: str) -> Callable[[str], bytes | None]:
+        """`get` for many versions of one change: its zip file is read once, now."""
+        versions = _read(self._file(pack))
+        return lambda key: versions[key] if key in versions else self.archived(key)
 
     def packs(self) -> dict[str, int]:
         """The size of each change's zip file in bytes, by name."""
@@ -76,7 +82,7 @@ class VersionStore:
 
     def archived(self, version: str) -> bytes | None:
         """The bytes of an archived version; None if it is missing or damaged."""
-        data = _read(self._file(version, ARCHIVE), version)
+        data = _read(self._file(version, ARCHIVE), [version]).get(version)
         return data if data is not None and content_hash(data) == version else None
 
     def drop_archived(self, version: str) -> None:
@@ -130,9 +136,16 @@ class VersionStore:
         return file.relative_to(self._root).as_posix()
 
 
-def _read(file: Path, version: str) -> bytes | None:
-    try:
-        with zipfile.ZipFile(file) as pack_file:
-            return pack_file.read(version)
-    except (OSError, KeyError, zipfile.BadZipFile, zlib.error, RuntimeError):
-        return None
+def _read(file: Path, names: Collection[str] | None = None) -> dict[str, bytes]:
+    """The versions in a zip file that can be read, by name.
+
+    Args:
+        names: those to read; None for all.
+    """
+    versions = {}
+    unreadable = (OSError, KeyError, zipfile.BadZipFile, zlib.error, RuntimeError)
+    with suppress(*unreadable), zipfile.ZipFile(file) as pack_file:
+        for name in pack_file.namelist() if names is None else names:
+            with suppress(*unreadable):
+                versions[name] = pack_file.read(name)
+    return versions

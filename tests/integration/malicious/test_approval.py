@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-from mcp_server.pages.page_actions import accept_proposal, verify
 from mcp_server.runtime.container import Container
 from memvault.curation.changes.plan import Attribution
 from memvault.model.change import Actor
@@ -28,7 +27,7 @@ def test_a_clients_verification_waits_for_the_person(call: Caller, container: Co
     memory = container.live.catalogue.by_id(stored["node_id"])
     assert memory is not None
     assert not memory.verified
-    verify(container, memory.id, all_shown(container), verified=True)
+    container.decisions.verify(memory.id, all_shown(container), verified=True)
     found = call("recall_memory", query="What is the dose?")["nodes"]
     dose = next(each for each in found if each["id"] == memory.id)
     assert dose["verified"] is True
@@ -58,7 +57,7 @@ def test_a_claim_on_a_stale_memory_that_was_verified_waits_too(
         return any(each.path == "Mole.md" for each in waiting)
 
     assert waits()
-    verify(container, "Mole.md", all_shown(container), verified=True)
+    container.decisions.verify("Mole.md", all_shown(container), verified=True)
     assert not waits()
 
 
@@ -112,9 +111,9 @@ def test_an_edited_manifest_that_a_client_applies_waits_for_the_person(
     assert "which moves to the trash: Quay.md" in Pages(container).get("/curate")
     manifest.write_text("".join(line for line in lines if not line.startswith("- Pier")))
     with pytest.raises(NoteConflict, match="edited since"):
-        accept_proposal(container, waiting, all_shown(container))
+        container.decisions.accept(waiting, all_shown(container))
     manifest.write_text("".join(line for line in lines if not line.startswith("- Quay")))
-    accept_proposal(container, waiting, all_shown(container))
+    container.decisions.accept(waiting, all_shown(container))
     assert not (container.vault.root / "Quay.md").exists()
     assert (container.vault.root / "Pier.md").exists()
     container.proposals.decide(waiting.key, Actor(kind="person"))

@@ -165,6 +165,10 @@ class DreamRecord(JournalReader):
             proposals = sorted(self._proposals.items(), key=lambda item: (item[1][0], item[0]))
             return [discovery for key, (_, discovery) in proposals if key not in self._accepted]
 
+    def get(self, key: str) -> Discovery | None:
+        """The proposal with this key; None if there is none that waits."""
+        return next((waiting for waiting in self.waiting() if waiting.key == key), None)
+
     def known(self) -> set[str]:
         """The keys of all proposals ever made."""
         with self._current():

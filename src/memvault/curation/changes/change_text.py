@@ -10,30 +10,30 @@ from memvault.model.change import Change, ChangeKind
 
 MAX_NAMED = 3  # memories or changes that a sentence names
 
-_SUMMARIES = {
-    ChangeKind.CREATED: "Stored {names}",
-    ChangeKind.IMPORTED: "Imported {names}",
-    ChangeKind.IMPORT_UPDATED: "Updated {names} from its conversation",
-    ChangeKind.PREFERENCE_SET: "Set the preference {names}",
-    ChangeKind.MERGED: "Merged {names}",
-    ChangeKind.ANNOTATED: "Annotated {names}",
-    ChangeKind.BOOSTED: "Changed the importance of {names}",
-    ChangeKind.LIFECYCLE_SET: "Changed the lifecycle of {names}",
-    ChangeKind.MOVED: "Moved {names}",
-    ChangeKind.ARCHIVED: "Moved the notes of the project {names} to the archive",
-    ChangeKind.VERIFIED: "Marked {names} as verified or wrong",
-    ChangeKind.PROPERTY_SET: "Changed the properties of {names}",
-    ChangeKind.FORGOTTEN: "Forgot {names}",
-    ChangeKind.PURGED: "Deleted {names} for good",
-    ChangeKind.RESTORED: "Restored {names}",
-    ChangeKind.EDITED: "Edited {names}",
-    ChangeKind.MANIFEST_APPLIED: "Applied the manifest to {names}",
-    ChangeKind.COMPRESSED: "Wrote a brief from {names}",
-    ChangeKind.CAPTURED: "Captured a session of {names}",
-    ChangeKind.FADED: "Let {names} fade",
-    ChangeKind.RECONSTRUCTED: "Brought back the full text of {names}",
-    ChangeKind.DREAMED: "Accepted what a dream proposed for {names}",
-    ChangeKind.UNDONE: "Undid a change of {names}",
+_ACTIONS = {
+    ChangeKind.CREATED: "stored {names}",
+    ChangeKind.IMPORTED: "imported {names}",
+    ChangeKind.IMPORT_UPDATED: "updated {names} from its conversation",
+    ChangeKind.PREFERENCE_SET: "set the preference {names}",
+    ChangeKind.MERGED: "merged {names}",
+    ChangeKind.ANNOTATED: "added a remark to {names}",
+    ChangeKind.BOOSTED: "changed the importance of {names}",
+    ChangeKind.LIFECYCLE_SET: "changed the lifecycle of {names}",
+    ChangeKind.MOVED: "moved {names}",
+    ChangeKind.ARCHIVED: "moved the notes of the project {names} to the archive",
+    ChangeKind.VERIFIED: "marked {names} as verified or wrong",
+    ChangeKind.PROPERTY_SET: "changed the properties of {names}",
+    ChangeKind.FORGOTTEN: "forgot {names}",
+    ChangeKind.PURGED: "deleted {names} for good",
+    ChangeKind.RESTORED: "restored {names}",
+    ChangeKind.EDITED: "edited {names}",
+    ChangeKind.MANIFEST_APPLIED: "applied the manifest to {names}",
+    ChangeKind.COMPRESSED: "wrote the brief {names}",
+    ChangeKind.CAPTURED: "captured a session: {names}",
+    ChangeKind.FADED: "let {names} fade",
+    ChangeKind.RECONSTRUCTED: "brought back the full text of {names}",
+    ChangeKind.DREAMED: "accepted what a dream proposed for {names}",
+    ChangeKind.UNDONE: "undid a change of {names}",
 }
 _BY = re.compile(r", by ([^:\n]{1,100}): ")
 
@@ -60,7 +60,14 @@ def change_summary(change: Change) -> str:
     if change.kind is ChangeKind.MERGED and len(change.names) > 1:
         without_target = change.model_copy(update={"names": change.names[1:]})
         return f"Merged {names_in_change(without_target)} into “{change.names[0]}”"
-    return _SUMMARIES[change.kind].format(names=names_in_change(change))
+    text = _ACTIONS[change.kind].format(names=names_in_change(change))
+    return text[0].upper() + text[1:]
+
+
+def words_around_names(kind: ChangeKind) -> tuple[str, str]:
+    """What a change did, in the words before and after the names of what it changed."""
+    before, _, after = _ACTIONS[kind].partition("{names}")
+    return before, after
 
 
 def description(change: Change) -> str:

@@ -36,9 +36,7 @@ def recover(
 def _recover_one(
     change: Change, vault: Vault, versions: VersionStore, recorder: ChangeRecorder
 ) -> None:
-    def version(content: str) -> bytes | None:
-        return versions.get(change.reversal_hash, content)
-
+    version = versions.reader(change.reversal_hash)
     edits = file_edits.edits_made(vault, change.files, version)
     if edits is None:
         recorder.record(JournalPhase.DONE, change)

@@ -18,7 +18,7 @@ from typing import Any, Generic, TypeVar
 from memvault.curation.changes import file_edits
 from memvault.curation.changes.change_folders import new_folders, remove_empty_folders
 from memvault.curation.changes.change_lock import ChangeLock
-from memvault.curation.changes.change_recorder import ChangeRecorder
+from memvault.curation.changes.change_recorder import ChangeRecorder, file_change
 from memvault.curation.changes.crash_recovery import recover
 from memvault.curation.changes.current_places import CurrentPlaces
 from memvault.curation.changes.forgetting import check_permanent, check_restoring
@@ -122,9 +122,10 @@ class Curator:
         if as_before is None:
             return Staging(self.vault)
         earlier: dict[str, bytes | None] = {}
+        content = self.history.contents_before(as_before)
         for file in as_before.files:
             earlier |= dict.fromkeys(file.paths)
-            earlier[file.path] = self.history.content(file.before) if file.before else None
+            earlier[file.path] = content(file.before) if file.before else None
         return Staging(self.vault, earlier)
 
     def change_of_call(self, kind: ChangeKind, why: Attribution) -> Change | None:
@@ -332,7 +333,7 @@ class Curator:
         now = self._clock()
         order = max(now, self.history.latest() + timedelta(microseconds=1))
         changed = tuple(
-            file_edits.file_change(
+            file_change(
                 edit,
                 plan.edits,
                 by_client=why.by_client,

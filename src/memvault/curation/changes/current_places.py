@@ -26,41 +26,41 @@ class CurrentPlaces:
     path_of_note: Callable[[str], str | None]
 
     def renamed(self, change: Change, file: FileChange, staging: Staging) -> FileChange:
-        """The file of a change with the path that its note has now; the same object if its place
-        is still as the change left it, or the note is not found."""
+        """The file of a change with the path that its note has now; the same object if the note
+        is still at its place, or is not found."""
         place = file.place
+        if file.final_hash is None or is_in_trash(place):
+            return file
         current = staging.read(place) if staging.exists(place) else None
-        is_as_left = current is not None and content_hash(current) == file.final_hash
-        if is_as_left or file.final_hash is None or is_in_trash(place):
+        if current is not None and content_hash(current) == file.final_hash:
             return file
         note_id = self._stated_id(change, file)
-        if note_id and current is not None and claimed_id(current) == note_id:
+        if not note_id:
+            now = self._place_by_renames(change, file, staging)
+        elif current is not None and claimed_id(current) == note_id:
             return file
-        known = [file.path, *self.moved.places_of(place)]
-        paths = [self.path_of_note(note_id)] if note_id else known
-        found = {
-            now
-            for path in paths
-            if path is not None
-            and staging.vault.is_taken(path)  # a foreign entry of the journal may name any path
-            and (now := staging.place_of(path)) != place
-            and staging.exists(now)
-            and (
-                note_id
-                or self.moved.id_at(path) in change.node_ids
-                or content_hash(staging.read(now)) == file.final_hash
-            )
-        }
-        if len(found) != 1:
+        else:
+            now = _staged_place(self.path_of_note(note_id), staging)
+        if now is None or now == place:
             return file
-        now = found.pop()
         if now == file.path:  # moved back by hand
             return file.model_copy(update={"moved_to": None, "after": file.final_hash})
         return file.model_copy(update={"moved_to" if file.moved_to else "path": now})
 
-    def is_known(self, change: Change, file: FileChange) -> bool:
-        """Whether the note that the change created in this file was last seen somewhere."""
-        return self.path_of_note(_id_of_created(change, file)) is not None
+    def _place_by_renames(self, change: Change, file: FileChange, staging: Staging) -> str | None:
+        """The place of the one note that was at the file's place and is the change's by its id or
+        its bytes; None if there are several."""
+        found = set()
+        for path in (file.path, *self.moved.places_of(file.place)):
+            now = _staged_place(path, staging)
+            if now is None or now == file.place:
+                continue
+            if (
+                self.moved.id_at(path) in change.node_ids
+                or content_hash(staging.read(now)) == file.final_hash
+            ):
+                found.add(now)
+        return found.pop() if len(found) == 1 else None
 
     def _stated_id(self, change: Change, file: FileChange) -> str:
         """The id that the note states; "" if it states none."""
@@ -68,6 +68,21 @@ class CurrentPlaces:
             return file.note_id
         before = self.history.content(file.before) if file.before else None
         return claimed_id(before) if before is not None else _id_of_created(change, file)
+
+    def is_known(self, change: Change, file: FileChange) -> bool:
+        """Whether the note that the change created in this file was last seen somewhere."""
+        return self.path_of_note(_id_of_created(change, file)) is not None
+
+
+def _staged_place(path: str | None, staging: Staging) -> str | None:
+    """The staged place of the file that is at this path in the vault; None if there is none.
+
+    A foreign entry of the journal may name any path.
+    """
+    if path is None or not staging.vault.is_taken(path):
+        return None
+    now = staging.place_of(path)
+    return now if staging.exists(now) else None
 
 
 def _id_of_created(change: Change, file: FileChange) -> str:

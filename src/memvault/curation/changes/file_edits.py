@@ -9,22 +9,12 @@ import logging
 from collections.abc import Callable, Sequence
 
 from memvault.curation.changes.plan import Edit
-from memvault.curation.origins.reframing import Reframed, reframed
-from memvault.curation.origins.sentence_digests import (
-    added,
-    fingerprint,
-    read_alike,
-    relinked,
-    says_verified,
-)
-from memvault.model.change import ChangeKind, FileChange
+from memvault.model.change import FileChange
 from memvault.model.errors import MemvaultError, NoteConflict, NoteNotFound
 from memvault.vault.files import Vault
-from memvault.vault.frontmatter.fences import claimed_id
 from memvault.vault.parse import content_hash
 
 logger = logging.getLogger(__name__)
-RELINKING = (ChangeKind.MOVED, ChangeKind.ARCHIVED, ChangeKind.LIFECYCLE_SET)  # rewrite links only
 Version = Callable[[str], bytes | None]  # a kept version by its hash
 
 
@@ -89,58 +79,6 @@ def current_bytes(vault: Vault, path: str) -> bytes | None:
         return vault.stored(path)
     except NoteNotFound:
         return None
-
-
-def file_change(
-    edit: Edit,
-    edits: Sequence[Edit],
-    *,
-    by_client: bool,
-    kind: ChangeKind,
-    mtime_ns: int | None,
-) -> FileChange:
-    """The journal's record of an edit, with hashes instead of texts.
-
-    Args:
-        edits: all edits of the change. A sentence that another of its notes had before counts as
-            carried, not as added.
-        by_client: then the person's sentences that it moves or reframes are recorded, too.
-        kind: of the change. Where it changes only links, all sentences stay their writers', and
-            none is reframed.
-        mtime_ns: when the file was last saved.
-    """
-    before, after = edit.before, edit.after
-    new_digests = [] if after is None else added(before, after)
-    relinks = kind in RELINKING or (kind is ChangeKind.MERGED and _reads_as_before(edit))
-    relinked_from = relinked(before, after) if relinks and before and after else {}
-    new_digests = [digest for digest in new_digests if digest not in relinked_from]
-    texts = [other.before for other in edits if other is not edit and other.before is not None]
-    carried = {digest for text in texts for digest in added(None, text)} if new_digests else set()
-    reframing = reframed(before, after) if by_client and not relinks else Reframed()
-    has_new_words = bool(new_digests or reframing.digests)
-    return FileChange(
-        path=edit.path,
-        before=None if before is None else content_hash(before),
-        after=None if after is None else content_hash(after),
-        moved_to=edit.moved_to,
-        added=tuple(digest for digest in new_digests if digest not in carried),
-        carried=tuple(digest for digest in new_digests if digest in carried),
-        relinked=relinked_from,
-        reframed=reframing.digests,
-        own_places=reframing.own_places,
-        new_places=reframing.new_places,
-        causes=reframing.causes,
-        beside=fingerprint(before, after or b"") if has_new_words and before else (),
-        note_id=None if after is None else claimed_id(after),
-        was_verified=before is not None and says_verified(before),
-        mtime_ns=mtime_ns,
-    )
-
-
-def _reads_as_before(edit: Edit) -> bool:
-    if edit.before is None or edit.after is None:
-        return False
-    return read_alike(edit.before, edit.after)
 
 
 def _revert_one(vault: Vault, file: FileChange, version: Version) -> None:

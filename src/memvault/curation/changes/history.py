@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 
 from memvault.curation.changes.journal_decoder import DEVICE, JournalPhase, decoded
-from memvault.model.change import Change, ChangeKind, Fact, FactKind
+from memvault.model.change import Change, ChangeKind, Fact, FactKind, FileChange
 from memvault.model.errors import AmbiguousTarget, MemvaultError, NoteNotFound
 from memvault.model.graph import GraphNode, NodeKind
 from memvault.model.memory import DEFAULT_IMPORTANCE
@@ -30,13 +30,15 @@ class History(JournalReader):
         self._versions = versions
         self._intended: dict[str, Change] = {}
         self._elsewhere: set[str] = set()  # hashes of changes that other computers make
-        self._outcomes: dict[str, JournalPhase] = {}
+        self._done: set[str] = set()  # hashes of changes of which any entry says that they are done
+        self._withdrawn: set[str] = set()
         self._decoded: dict[str, Change] = {}  # from entries that no `Curator` wrote
         self._changes: tuple[Change, ...] = ()  # newest first
         self._latest_order = datetime.min.replace(tzinfo=UTC)
         self._by_hash: dict[str, Change] = {}
         self._calls: dict[str, str] = {}  # by the key of a call: the hash of its change
-        self._packs: dict[str, list[str]] | None = {}  # version hash → changes that kept it
+        # By version hash: the changes that kept it, each with its file; None to be made.
+        self._kept: dict[str, list[tuple[str, FileChange]]] | None = {}
 
     def changes(
         self,
@@ -168,28 +170,33 @@ class History(JournalReader):
         Another computer may be making its change now, and a sync tool brings the outcome late.
         """
         with self._current():
-            settled = self._elsewhere.union(self._outcomes)
+            settled = self._elsewhere | self._done | self._withdrawn
             return [change for key, change in self._intended.items() if key not in settled]
 
     def content(self, version: str) -> bytes | None:
         """A version of a note by its hash, if it is kept or is a current file of the vault."""
         with self._current():
-            if self._packs is None:
-                self._packs = _packs(self._changes)
-            packs = self._packs.get(version, [])
-        for key in packs:
+            if self._kept is None:
+                self._kept = _kept(self._changes)
+            kept_by = self._kept.get(version, [])
+        for key in dict.fromkeys(key for key, _ in kept_by):
             kept = self._versions.get(key, version)
             if kept is not None and content_hash(kept) == version:
                 return kept
-        places = {
-            place
-            for key in packs
-            for file in self._by_hash[key].files
-            if version in (file.before, file.after)
-            for place in file.paths
-        }
+        places = {place for _, file in kept_by for place in file.paths}
         current = map(self._read, sorted(places))
         return next((data for data in current if content_hash(data) == version), None)
+
+    def contents_before(self, change: Change) -> Callable[[str], bytes | None]:
+        """`content` for the versions that a change replaced, which it reads at once."""
+        read = self._versions.reader(change.reversal_hash)
+
+        def content(version: str) -> bytes | None:
+            kept = read(version)
+            is_whole = kept is not None and content_hash(kept) == version
+            return kept if is_whole else self.content(version)
+
+        return content
 
     def _read(self, path: str) -> bytes:
         try:
@@ -209,10 +216,10 @@ class History(JournalReader):
         follows = bool(self._changes) and len(new) <= MAX_LINKED_SINGLY
         if not follows or not all(self._put_in_front(change) for change in new):
             self._link_all()
-        self._packs = None
+        self._kept = None
 
     def _fold(self, entry: JournalEntry) -> list[Change]:
-        """Apply an entry; returns the change that it completes or withdraws."""
+        """Apply an entry; returns the change that it completes."""
         self._latest_order = max(self._latest_order, entry.ts)
         key = str(entry.data.get("reversal_hash"))
         if entry.kind == JournalPhase.BEGUN:
@@ -224,12 +231,13 @@ class History(JournalReader):
                 self._elsewhere.add(change.reversal_hash)
             if change.call:
                 self._calls[change.call] = change.reversal_hash
-            is_done = self._outcomes.get(change.reversal_hash) is JournalPhase.DONE
-            return [change] if is_done else []
-        if entry.kind in (JournalPhase.DONE, JournalPhase.WITHDRAWN):
-            self._outcomes[key] = JournalPhase(entry.kind)
-            is_known = entry.kind == JournalPhase.DONE or key in self._by_hash
-            return [self._intended[key]] if is_known and key in self._intended else []
+            return [change] if change.reversal_hash in self._done else []
+        if entry.kind == JournalPhase.WITHDRAWN:
+            self._withdrawn.add(key)
+            return []
+        if entry.kind == JournalPhase.DONE:
+            self._done.add(key)
+            return [self._intended[key]] if key in self._intended else []
         change = decoded(entry)
         if change is None:
             return []
@@ -259,11 +267,7 @@ class History(JournalReader):
         return True
 
     def _link_all(self) -> None:
-        done = {
-            key: change
-            for key, change in self._intended.items()
-            if self._outcomes.get(key) is JournalPhase.DONE
-        }
+        done = {key: change for key, change in self._intended.items() if key in self._done}
         self._changes = tuple(_linked({**self._decoded, **done}.values(), self._by_hash))
         self._by_hash = {change.reversal_hash: change for change in self._changes}
 
@@ -291,13 +295,14 @@ def _linked(changes: Collection[Change], former: Mapping[str, Change]) -> list[C
     return linked
 
 
-def _packs(changes: Collection[Change]) -> dict[str, list[str]]:
-    packs: dict[str, list[str]] = defaultdict(list)
+def _kept(changes: Iterable[Change]) -> dict[str, list[tuple[str, FileChange]]]:
+    kept: dict[str, list[tuple[str, FileChange]]] = defaultdict(list)
     for change in changes:
-        for version in {content for file in change.files for content in (file.before, file.after)}:
-            if version is not None:
-                packs[version].append(change.reversal_hash)
-    return packs
+        for file in change.files:
+            for version in {file.before, file.after}:
+                if version is not None:
+                    kept[version].append((change.reversal_hash, file))
+    return kept
 
 
 def merged_concepts(facts: Iterable[Fact]) -> dict[str, GraphNode]:

@@ -85,6 +85,7 @@ class UndoStaging:
         self._newest_first = newest_first
         self._staging = staging
         self._history = history
+        self._content: Callable[[str], bytes | None] = history.content  # of the current change
         self._tombstones = tombstones
         self._places = places
         self._misled = misled
@@ -119,6 +120,7 @@ class UndoStaging:
         newer = None if change.files else self._active.newer(change)
         if newer is not None:
             return [UndoConflict(change.reversal_hash, ", ".join(change.names), _undo_first(newer))]
+        self._content = self._history.contents_before(change)
         staging_before, conflicts, is_renamed = self._staging, [], False
         self._staging = staging_before.copy()
         for file in reversed(change.files):
@@ -295,7 +297,7 @@ class UndoStaging:
         )
 
     def _kept_version(self, version: str | None) -> bytes | None:
-        return None if version is None else self._history.content(version)
+        return None if version is None else self._content(version)
 
     def _current_bytes(self, path: str) -> bytes | None:
         return self._staging.read(path) if self._staging.exists(path) else None

@@ -32,6 +32,7 @@ from memvault.vault.compose import compose_note
 from memvault.vault.file_names import folded_name
 from memvault.vault.frontmatter.edit import set_key
 from memvault.vault.frontmatter.fences import claimed_id
+from memvault.vault.lines import lines_of, newline_of, note_text
 from memvault.vault.note_folders import PREFERENCES_NOTE, NoteFolders
 from memvault.vault.parse import parse_note
 from memvault.vault.readable import plain_text
@@ -48,7 +49,7 @@ _OTHER_KEYS = frozenset(
 _KEY_LINE = re.compile(
     r"(?P<head>\ufeff?[ \t>]*(?:(?P<marker>[-*+]|\d+[.)])[ \t]+)?(?:\[.\][ \t]+)?(?:\*\*|__)?"
     r"(?P<key>[^:\s][^:\r\n]*?)(?:\*\*|__)?[ \t]*::?(?:\*\*|__)?[ \t]*)"
-    r"(?P<value>.*?)(?P<tail>(?:[ \t]+\^[\w-]+)?[ \t]*)(?P<end>\r?\n|\Z)"
+    r"(?P<value>.*?)(?P<tail>(?:[ \t]+\^[\w-]+)?[ \t]*)(?P<end>\r\n?|\n|\Z)"
 )
 _KEY = re.compile(r"[^\W\d_][^:\[\]()#`*|<>%^\r\n]*")
 _STATED = re.compile(r"\s*(?P<key>[^\W\d_][^:\n]{0,99}?)\s*::?\s+(?P<value>\S.*?)\s*")
@@ -300,7 +301,7 @@ def _with_value(path: str, data: bytes, key: str, value: str, old: Preference | 
             known_key for known_key in note.frontmatter if preference_key(known_key) == old.key
         )
         return set_key(data, key, value)
-    lines = _lines(data)
+    lines = lines_of(note_text(path, data))
     if old is not None:
         lines[old.line - 1] = _changed_line(path, lines[old.line - 1], old, value)
     else:
@@ -331,7 +332,7 @@ def _changed_line(path: str, line: str, old: Preference, value: str) -> str:
 
 def _add_line(note: ParsedNote, lines: list[str], text: str) -> None:
     """Add the text below the last preference, in its list style, or at the end of the note."""
-    newline = "\r\n" if lines and lines[0].endswith("\r\n") else "\n"
+    newline = newline_of(lines[0]) if lines else "\n"
     stated = (preference.line for block in note.blocks for preference in _stated(note.path, block))
     last = max(stated, default=0)
     match = _KEY_LINE.fullmatch(lines[last - 1]) if last else None
@@ -346,18 +347,13 @@ def _add_line(note: ParsedNote, lines: list[str], text: str) -> None:
         item = f"- {text}"
         if lines and lines[-1].strip():
             item = newline + item
-    if last and not lines[last - 1].endswith("\n"):
+    if last and not lines[last - 1].endswith(("\n", "\r")):
         lines[last - 1] += newline
     lines.insert(last, item + newline)
 
 
 def _is_continuation(line: str, indent: int) -> bool:
     return bool(line.strip()) and len(line) - len(line.lstrip(" \t")) > indent
-
-
-def _lines(data: bytes) -> list[str]:
-    """The lines with their endings; bytes that are not UTF-8 survive re-encoding."""
-    return re.findall(r"[^\n]*\n|[^\n]+", data.decode("utf-8", "surrogateescape"))
 
 
 def _reads_alike(first: str, second: str) -> bool:

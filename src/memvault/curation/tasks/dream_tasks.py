@@ -14,7 +14,7 @@ from memvault.model.memory import Memory
 from memvault.stores.graph_view import GraphView
 from memvault.vault.lines import lines_of, note_text
 from memvault.vault.links import wikilink
-from memvault.vault.parse import parse_note
+from memvault.vault.parse import content_hash, parse_note
 
 _TYPES = {
     DiscoveryKind.SUMMARY: TaskType.CLUSTER_SUMMARY,
@@ -56,10 +56,16 @@ def summary_text(discovery: Discovery) -> str:
 
 @dataclass(frozen=True, slots=True)
 class LinkedLine:
-    """A line before and after a name in it becomes a link, and the whole changed note."""
+    """A line before and after a name in it becomes a link.
+
+    Attributes:
+        version: the content hash of the note with the line.
+        note: the whole changed note.
+    """
 
     before: str
     after: str
+    version: str
     note: bytes
 
 
@@ -86,7 +92,7 @@ def linked_line(
         changed = "".join([*lines[: line - 1], after, *lines[line:]])
         note = changed.encode("utf-8", "surrogateescape")
         if _places(path, note) == places + Counter([(target, line)]):
-            return LinkedLine(before.strip(), after.strip(), note)
+            return LinkedLine(before.strip(), after.strip(), content_hash(data), note)
     return None
 
 

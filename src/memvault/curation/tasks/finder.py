@@ -18,7 +18,7 @@ from memvault.curation.tasks.conflict_tasks import (
 )
 from memvault.curation.tasks.near_duplicates import Duplicates
 from memvault.curation.tasks.note_tasks import (
-    NoteFacts,
+    IndexedNote,
     Orphans,
     ages_from,
     finished_projects,
@@ -80,7 +80,7 @@ class _NoteTasks:
     ``confirmed`` is the day from which its age counts; None if it cannot go stale.
     """
 
-    facts: NoteFacts
+    facts: IndexedNote
     tasks: tuple[CurationTask, ...]
     confirmed: datetime | None
     missing: tuple[str, ...]
@@ -120,7 +120,7 @@ class TaskFinder:
         self._stale: dict[str, tuple[_NoteTasks, int, CurationTask]] = {}  # with its age in days
 
     def find(
-        self, notes: Iterable[NoteFacts], changed: Collection[str] | None, now: datetime
+        self, notes: Iterable[IndexedNote], changed: Collection[str] | None, now: datetime
     ) -> list[CurationTask]:
         """All tasks, most urgent first.
 
@@ -172,7 +172,7 @@ class TaskFinder:
         ids = {at[path] for at in (before, self._ids_at) for path in changed if path in at}
         return ids | (set(before.values()) - memories.keys())
 
-    def _read(self, facts: NoteFacts, now: datetime) -> _NoteTasks:
+    def _read(self, facts: IndexedNote, now: datetime) -> _NoteTasks:
         memory = facts.memory
         tasks = [*unreadable_parts(facts), unverified(facts), self._promotion(memory, now)]
         stated = note_statements(memory, self._edges)
@@ -219,9 +219,9 @@ class TaskFinder:
     ) -> list[CurationTask]:
         """Tasks for notes without connections that were saved lately."""
 
-        def is_asked_about(facts: NoteFacts) -> bool:
+        def is_asked_about(facts: IndexedNote) -> bool:
             # A note with unreadable properties cannot be edited, so no link is suggested for it.
-            return facts.problem is None and now - facts.saved <= ASKED_FOR
+            return facts.frontmatter_problem is None and now - facts.changed_at <= ASKED_FOR
 
         orphans = [
             memory

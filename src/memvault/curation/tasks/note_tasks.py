@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from itertools import islice
+from typing import Protocol
 
 from memvault.curation.changes.client_limits import Excess
 from memvault.model.change import CurationTask, Priority, TaskAction, TaskType
 from memvault.model.graph import STATED, NodeKind
 from memvault.model.memory import Lifecycle, Memory
+from memvault.search.scope import SavedNote
 from memvault.stores.graph_view import GraphView
 from memvault.text.names import kind_of
 from memvault.text.relations import EMBED_WEIGHT
@@ -72,25 +73,25 @@ def _lasting(data: bytes) -> list[tuple[str, str]]:
     return [(kind, " ".join(text.split())) for _, kind, text in sorted(items, reverse=True)]
 
 
-@dataclass(frozen=True, slots=True)
-class NoteFacts:
-    """The indexed facts about a note; ``problem`` is the error in its frontmatter."""
+class IndexedNote(SavedNote, Protocol):
+    """A note, and what could not be read of it when it was indexed."""
 
-    memory: Memory
-    saved: datetime
-    problem: str | None = None
-    warnings: tuple[str, ...] = ()
+    @property
+    def frontmatter_problem(self) -> str | None: ...
+
+    @property
+    def warnings(self) -> tuple[str, ...]: ...
 
 
-def unreadable_parts(facts: NoteFacts) -> list[CurationTask]:
+def unreadable_parts(note: IndexedNote) -> list[CurationTask]:
     """A task for each part of the note that cannot be read."""
-    notes, tasks = [facts.memory], []
-    if facts.problem:
-        detail = f"{facts.problem}; correct the YAML in your editor"
+    notes, tasks = [note.memory], []
+    if note.frontmatter_problem:
+        detail = f"{note.frontmatter_problem}; correct the YAML in your editor"
         tasks.append(
             CurationTask.about(notes, TaskType.MALFORMED_FRONTMATTER, Priority.HIGH, detail)
         )
-    for warning in facts.warnings:
+    for warning in note.warnings:
         detail = f"{warning} (in your editor)"
         tasks.append(
             CurationTask.about(
@@ -108,7 +109,7 @@ _CONFIRMED_KEYS = frozenset({"verified_on", "reviewed", "updated", "modified", "
 
 
 def ages_from(
-    facts: NoteFacts, note_folders: NoteFolders = NoteFolders(), *, states_value: bool = False
+    note: IndexedNote, note_folders: NoteFolders = NoteFolders(), *, states_value: bool = False
 ) -> datetime | None:
     """The day on which a note was last confirmed; None if it does not go stale.
 
@@ -120,13 +121,13 @@ def ages_from(
     its last change on disk. A change on disk does not confirm a dated fact, since a sync tool or
     memvault may write the file without anybody reading it.
     """
-    memory = facts.memory
+    memory = note.memory
     goes_stale = memory.type in FACTS or kind_of(memory) == NodeKind.DECISION
     if states_value and memory.date is None and memory.type not in RECORDS:
-        goes_stale = goes_stale or _names_day(facts)
+        goes_stale = goes_stale or _names_day(note)
     is_kept = memory.pinned or memory.lifecycle is Lifecycle.EPHEMERAL
     is_kept = is_kept or is_archived(note_folders.relative(memory.path))
-    return last_confirmed(facts) if goes_stale and not is_kept else None
+    return last_confirmed(note) if goes_stale and not is_kept else None
 
 
 def outdated(memory: Memory, confirmed: datetime, now: datetime) -> CurationTask | None:
@@ -143,18 +144,18 @@ def outdated(memory: Memory, confirmed: datetime, now: datetime) -> CurationTask
     )
 
 
-def last_confirmed(facts: NoteFacts) -> datetime:
+def last_confirmed(note: IndexedNote) -> datetime:
     """The latest day in the note's properties, else the day on which the person saved it."""
-    memory = facts.memory
+    memory = note.memory
     # A note that does not say when it was created counts as created when it was saved.
-    created = memory.created_at if memory.created_at != facts.saved else None
+    created = memory.created_at if memory.created_at != note.changed_at else None
     stated = [created, memory.date, *_days_confirmed(memory)]
-    return max((day for day in stated if day is not None), default=facts.saved)
+    return max((day for day in stated if day is not None), default=note.changed_at)
 
 
-def _names_day(facts: NoteFacts) -> bool:
+def _names_day(note: IndexedNote) -> bool:
     """Whether the note states when it was created or confirmed, or when it happened."""
-    memory, saved = facts.memory, {facts.saved}
+    memory, saved = note.memory, {note.changed_at}
     if (first_saved := memory.provenance.mtime_ns) is not None:  # a client changed it since
         saved.add(datetime.fromtimestamp(first_saved / 1e9, tz=UTC))
     is_stated = memory.created_at not in saved or memory.date is not None
@@ -176,33 +177,33 @@ _DONE = frozenset({
 
 
 def finished_projects(
-    notes: Iterable[NoteFacts], now: datetime, note_folders: NoteFolders
+    notes: Iterable[IndexedNote], now: datetime, note_folders: NoteFolders
 ) -> Iterator[CurationTask]:
     """A task for each project folder that is done or unchanged for a year (triple FR-07).
 
     A project is done if its note says so: a note of type project, in the folder or with its name.
     """
-    folders: dict[str, list[NoteFacts]] = defaultdict(list)
+    folders: dict[str, list[IndexedNote]] = defaultdict(list)
     statuses: dict[str, str] = {}
-    for facts in notes:
-        memory = facts.memory
+    for note in notes:
+        memory = note.memory
         folder = _project_folder(note_folders.relative(memory.path))
         if folder:
-            folders[folder].append(facts)
+            folders[folder].append(note)
         if memory.type == NodeKind.PROJECT:
             name = folder or memory.title
             statuses[name.casefold()] = str(memory.metadata.get("status", "")).strip().casefold()
     for folder, notes_below in folders.items():
-        days = (now - max(facts.saved for facts in notes_below)).days
+        days = (now - max(note.changed_at for note in notes_below)).days
         if statuses.get(folder.casefold(), "") in _DONE:
             state = "is finished"
         elif days > UNTOUCHED_AFTER.days:
             state = f"was not changed for {days} days"
         else:
             continue
-        first = min(notes_below, key=lambda facts: facts.memory.path).memory
+        first = min(notes_below, key=lambda note: note.memory.path).memory
         count = "its note" if len(notes_below) == 1 else f"its {len(notes_below)} notes"
-        paths = [facts.memory.path for facts in notes_below]
+        paths = [note.memory.path for note in notes_below]
         around = {path.removesuffix(note_folders.relative(path)) for path in paths}
         archives = " and ".join(f"{start}{ARCHIVE}/{folder}/" for start in sorted(around))
         yield CurationTask.about(
@@ -224,14 +225,14 @@ def _project_folder(path: str) -> str:
 CRITICAL_TYPES = frozenset({*(topic.value for topic in SensitiveTopic), "contract", "invoice"})
 
 
-def unverified(facts: NoteFacts) -> CurationTask | None:
+def unverified(note: IndexedNote) -> CurationTask | None:
     """A task for a sensitive fact that somebody else wrote and the person has not verified.
 
     Sensitive are legal, financial and policy facts (triple 2.6), by the title, the tags and the
     names of the properties. Only facts, decisions and notes of a critical type count, and no
     ephemeral ones.
     """
-    memory = facts.memory
+    memory = note.memory
     is_confirmed = memory.verified or memory.provenance.is_person
     if is_confirmed or memory.lifecycle is Lifecycle.EPHEMERAL:
         return None

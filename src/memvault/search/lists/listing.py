@@ -22,7 +22,7 @@ from memvault.search.lists.general_questions import (
     asks_only_for_person,
     type_asked_for,
 )
-from memvault.search.lists.named_groups import names_of
+from memvault.search.lists.named_groups import names_in_note
 from memvault.search.lists.note_properties import terms_of_key
 from memvault.search.lists.overdue import asks_for_overdue, due_days, without_overdue
 from memvault.search.lists.property_questions import PropertyQuestion
@@ -170,7 +170,9 @@ class Listing:
         }
         if len(having) < MIN_DAYS:
             return []
-        named = [memory for memory in having.values() if other_terms <= terms_of(names_of(memory))]
+        named = [
+            memory for memory in having.values() if other_terms <= terms_of(names_in_note(memory))
+        ]
         memories = latest_first(named or having.values())
         hits = [Hit(memory, 0.0) for memory in memories if in_scope(memory, scope)][:MAX_LATEST]
         self._hybrid.read_passages(question, hits)
@@ -197,7 +199,7 @@ class Listing:
             return time is None or time.is_named_in(memory, task)
 
         def is_about(memory: Memory, tasks: Sequence[str]) -> bool:
-            words_of_note = _words(names_of(memory))
+            words_of_note = _words(names_in_note(memory))
             return any(
                 words <= _words(task) | words_of_note and is_of_time(memory, task) for task in tasks
             )
@@ -224,8 +226,8 @@ class Listing:
             for memory in self._indexed.catalogue.of_days(time.days_meant())
             if says_its_day(memory)
             and in_scope(memory, scope)
-            and all(start in names_of(memory).casefold() for start in starts)
-            and terms <= terms_of(names_of(memory))
+            and all(start in names_in_note(memory).casefold() for start in starts)
+            and terms <= terms_of(names_in_note(memory))
         ]
         return time.all_of_this_time(named, lambda _: ()) if named and terms else []
 

@@ -34,7 +34,7 @@ def paths_in_all_groups(groups: Sequence[str], memories: MemoryLookup) -> set[st
     return set.intersection(*paths_by_terms.values())
 
 
-def names_of(memory: Memory) -> str:
+def names_in_note(memory: Memory) -> str:
     """A note's path, title, type, project and tags."""
     names = (memory.path.removesuffix(".md"), memory.title, memory.type, memory.project or "")
     return " ".join((*names, *memory.tags))

@@ -10,13 +10,14 @@ from __future__ import annotations
 import math
 import threading
 from array import array
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from memvault.model.graph import NAMED_ORIGINS, EdgeOrigin, GraphEdge, NodeKind
 from memvault.model.memory import Memory
+from memvault.model.note import Embed
 from memvault.search.relations.array_graph import (
     NO_DAY,
     NO_KIND,
@@ -33,9 +34,6 @@ from memvault.text.stems import stems
 
 _COLUMNS = 4  # target, whole template, local template, number within the note
 SPARE_TEXTS = 1_000  # texts of removed edges that may stay
-
-
-Embed = Callable[[Sequence[str]], Floats32]
 
 
 def least_repetitions(notes: int) -> int:

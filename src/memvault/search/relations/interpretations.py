@@ -7,14 +7,20 @@ from dataclasses import replace
 from itertools import chain, combinations
 from typing import TYPE_CHECKING
 
-from memvault.search.relations.question import ANYTHING, Question, Relation, Term, join_words
+from memvault.search.relations.question import (
+    ANYTHING,
+    FORMS_OF_BE,
+    Question,
+    Relation,
+    Term,
+    join_words,
+)
 
 if TYPE_CHECKING:
     from spacy.tokens import Doc
 
 MAX_CONTRACTED = 2
-_BE = frozenset(("is", "are", "was", "were"))
-_LINKING = _BE | {"", "be", "been"}
+_LINKING = FORMS_OF_BE | {"", "be", "been"}
 
 
 def interpretations(question: Question, kinds: Sequence[bool]) -> list[Question]:
@@ -145,7 +151,7 @@ def _merged_over(question: Question, relation: Relation, doc: Doc) -> Question |
         )
         question = replace(question, terms=tuple(terms))
         return _without(question, relation, drop=relation.near, keep=relation.far)
-    if relation.words in _BE and far_term.named and not near_term.named and not is_root:
+    if relation.words in FORMS_OF_BE and far_term.named and not near_term.named and not is_root:
         return _without(
             _moved_to_relation_above(question, relation, near_term),
             relation,

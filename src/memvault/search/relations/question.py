@@ -110,7 +110,7 @@ _PREPOSITION_OF = {"where": "at", "when": "on"}
 # "Who works at X?" is answered by a field that has no word of it.
 _EMPLOYED = frozenset(("work", "employ"))
 _EMPLOYER = ("company: X", "employer: X")
-_BE = frozenset(("is", "are", "was", "were"))
+FORMS_OF_BE = frozenset(("is", "are", "was", "were"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ def relation_phrase(question: Question, relation: Relation, has_kind: Sequence[b
         has_kind: for each term whether its noun alone names a kind of note.
     """
     near_term, far_term = question.terms[relation.near], question.terms[relation.far]
-    words = [word for word in relation.words.split() if word not in _BE]
+    words = [word for word in relation.words.split() if word not in FORMS_OF_BE]
     content = [word for word in words if word.lower() not in LIGHT_WORDS]
     first_word = words[:1]
     is_root = relation.near == question.root

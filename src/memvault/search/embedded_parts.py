@@ -20,7 +20,7 @@ MAX_CHARS = 300  # characters of each part
 MAX_PARSED = 32  # notes that are kept as they were parsed; a long one takes 100 ms
 
 
-class Embed(NamedTuple):
+class EmbeddedPart(NamedTuple):
     """The start of a part of the note at ``path``, and the lines that it is in."""
 
     path: str
@@ -28,7 +28,7 @@ class Embed(NamedTuple):
     text: str
 
 
-class Embeds:
+class EmbeddedParts:
     """Reads what notes embed. Thread-safe.
 
     Args:
@@ -54,7 +54,7 @@ class Embeds:
         excerpt: str,
         lines: LineRange,
         allowed: Callable[[str], bool] = lambda _: True,
-    ) -> list[Embed]:
+    ) -> list[EmbeddedPart]:
         """The embedded parts in a note's excerpt from these lines, in its order, without those that
         cannot be read now and those of notes at paths for which ``allowed`` is false."""
         with suppress(MemvaultError):
@@ -73,7 +73,7 @@ class Embeds:
                 return list(islice(filter(None, parts), MAX_PARTS))
         return []
 
-    def _part(self, link: Link, source: str, allowed: Callable[[str], bool]) -> Embed | None:
+    def _part(self, link: Link, source: str, allowed: Callable[[str], bool]) -> EmbeddedPart | None:
         path = self._resolve(link.target, source)
         if path is None or path == source or not allowed(path):
             return None
@@ -87,7 +87,7 @@ class Embeds:
         if not start_blocks:
             return None
         text = shorten(" ".join(block.text for block in start_blocks), MAX_CHARS, placeholder=" …")
-        return Embed(
+        return EmbeddedPart(
             path, LineRange(start_blocks[0].lines.first, start_blocks[-1].lines.last), text
         )
 
