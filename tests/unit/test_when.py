@@ -58,6 +58,9 @@ def span_of(text: str) -> Span | None:
         ("What broke last autumn?", date(2025, 9, 1), date(2025, 11, 30)),
         ("What broke in the winter of 2024?", date(2024, 12, 1), date(2025, 2, 28)),
         ("Whom did I meet on Tuesday?", date(2026, 11, 17), date(2026, 11, 17)),
+        ("Whom did I meet on Friday the 13th?", date(2026, 11, 13), date(2026, 11, 13)),
+        ("What was left before Friday 13th?", date.min, date(2026, 11, 12)),
+        ("from Monday 5 October to Friday 9 October", date(2026, 10, 5), date(2026, 10, 9)),
         ("Whom did I meet last Saturday?", date(2026, 11, 14), date(2026, 11, 14)),
         ("Where were we this weekend?", date(2026, 11, 21), date(2026, 11, 22)),
         ("What is on tomorrow?", date(2026, 11, 22), date(2026, 11, 22)),
@@ -218,6 +221,29 @@ def test_a_time_expression_is_the_days_that_people_mean(text: str, first: date, 
 )
 def test_words_and_numbers_that_are_no_dates_stay(text: str) -> None:
     assert cut_times(text, NOW) == (text, [])
+
+
+@pytest.mark.parametrize(
+    ("question", "rest"),
+    [
+        ("What did I note on Tuesday 15 September?", "What did I note?"),
+        ("What did I note on Tuesday, September 15, 2026?", "What did I note?"),
+        ("What did I note on Tuesday the 15th of September?", "What did I note?"),
+        ("What did I note on Tuesday 2026-09-15?", "What did I note?"),
+        ("Was habe ich am Dienstag, den 15. September notiert?", "Was habe ich notiert?"),
+        ("¿Qué hice el martes 15 de septiembre?", "¿Qué hice?"),
+        ("wat deed ik op dinsdag 15 september", "wat deed ik"),
+    ],
+)
+def test_a_weekday_before_a_date_names_no_other_day(question: str, rest: str) -> None:
+    left, cuts = cut_times(question, NOW)
+    assert left == rest
+    assert [cut.span for cut in cuts] == [Span(date(2026, 9, 15), date(2026, 9, 15))]
+
+
+def test_a_note_names_the_date_and_not_the_weekday_before_it() -> None:
+    line = "We met on Tuesday 15 September 2026 at noon."
+    assert single_days(line, TODAY) == (date(2026, 9, 15),)
 
 
 def test_no_week_follows_a_time_without_an_end() -> None:
