@@ -29,7 +29,7 @@ from memvault.search.calibration import (
     may_answer,
 )
 from memvault.search.candidates import CandidateFinder
-from memvault.search.knowledge import MIN_KNOWLEDGE, Knowledge, surely_known
+from memvault.search.knowledge import Knowledge, surely_known
 from memvault.search.lists.named_groups import names_any
 from memvault.search.modes import PLANS, Floats32, detect_mode, diverse
 from memvault.search.notices import (
@@ -322,7 +322,7 @@ class Searcher:
             return superseding_first(ordered)
         ordered = superseding_first(verified_first(ordered), contradicting=True)
         return persons_notes_before_claims(
-            ordered, lambda hit: self._knowledge.of_hits(request, [hit]) >= MIN_KNOWLEDGE
+            ordered, lambda hit: self._knowledge.is_answer(request, hit)
         )
 
     def _diversify(self, query: str, hits: list[Hit], count: int, diversity: float) -> list[Hit]:
