@@ -24,7 +24,7 @@ RELINK_QUEUE = "links_owed"  # paths of notes whose edges must be written again
 NAME_QUEUE = "names_owed"  # phrases; notes that contain one must be relinked
 UNFLUSHED = "unflushed"  # paths of notes whose chunks are not yet on disk
 PREFIX_DIGITS = 8  # first digits of an id, which few ids share
-FORMAT = 43  # raise it to have every note indexed again, when the derived data changes
+FORMAT = 44  # raise it to have every note indexed again, when the derived data changes
 
 
 class NoteRecord(BaseModel, frozen=True):
