@@ -16,9 +16,22 @@ from memvault.cli.options import take_global_options
 from memvault.cli.terminal import harmless
 from memvault.model.errors import InvalidParams, MemvaultError, reason_of
 
+# What other programs call these commands.
+_OTHER_NAMES = {
+    "ask": "search", "query": "search", "find": "search", "recall": "search", "history": "log",
+    "delete": "forget", "remove": "forget", "rm": "forget", "restore": "undo", "revert": "undo",
+    "add": "new", "create": "new", "ls": "list", "mv": "move", "rename": "move", "cat": "show",
+    "start": "serve", "reindex": "rebuild", "check": "doctor", "install": "connect",
+}  # fmt: skip
+
 
 class _Commands(TyperGroup):
     """The commands; says why a value is wrong without the words of pydantic."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args and args[0] not in self.commands and (meant := _OTHER_NAMES.get(args[0])):
+            ctx.fail(f"No such command {args[0]!r}. Did you mean {meant!r}?")
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         try:
