@@ -170,10 +170,10 @@ def make_vault(vault: Path, notes_folder: str = "") -> str:
             if notes_folder:
                 return f"your notes are unchanged; new ones go to {notes_folder}/"
             spelled = {entry.name.casefold(): entry.name for entry in vault.iterdir()}
-            names = [spelled.get(name, name) for name in _FOLDERS]
+            *names, last = [f"{spelled.get(name, name)}/" for name in _FOLDERS]
             return (
-                f"your notes are unchanged; new ones go to {', '.join(names)}, "
-                "or with --notes-folder AI all into AI"
+                f"your notes are unchanged; AI clients write into {', '.join(names)} and {last}; "
+                "--notes-folder AI has them write into AI/ instead"
             )
         return f"{_copy_template(vault)} files added"
     except OSError as error:
