@@ -241,9 +241,27 @@ def test_a_weekday_before_a_date_names_no_other_day(question: str, rest: str) ->
     assert [cut.span for cut in cuts] == [Span(date(2026, 9, 15), date(2026, 9, 15))]
 
 
+@pytest.mark.parametrize(
+    ("question", "day", "coming"),
+    [
+        ("What is on Friday 4 December?", date(2026, 12, 4), None),
+        ("What is on next Friday, 4 December?", date(2026, 12, 4), None),
+        ("Was ist am Freitag, 4. Dezember?", date(2026, 12, 4), None),
+        ("What is on Thursday 4 December?", date(2025, 12, 4), None),
+        ("What is on Monday 4 December?", date(2025, 12, 4), date(2026, 12, 4)),
+    ],
+)
+def test_a_weekday_says_the_year_of_its_date(question: str, day: date, coming: date | None) -> None:
+    (cut,) = cut_times(question, NOW)[1]
+    assert cut.span == Span(day, day)
+    assert cut.coming == (None if coming is None else Span(coming, coming))
+
+
 def test_a_note_names_the_date_and_not_the_weekday_before_it() -> None:
     line = "We met on Tuesday 15 September 2026 at noon."
     assert single_days(line, TODAY) == (date(2026, 9, 15),)
+    line = "The fair is on Saturday 17 April."
+    assert single_days(line, TODAY) == (date(2027, 4, 17),)
 
 
 def test_no_week_follows_a_time_without_an_end() -> None:
@@ -344,7 +362,7 @@ def test_of_the_days_that_a_text_names_those_without_a_year_can_be_left_out() ->
         ("Look at the boat Saturday 28th, 10 o'clock", [date(2026, 11, 28)]),
         ("Regatta: Sunday the 15th. Rain.", [date(2026, 11, 15)]),
         ("Tuesday 28th", []),  # of no month near
-        ("Saturday 28th of March", [date(2026, 3, 28), date(2027, 3, 28)]),
+        ("Saturday 28th of March", [date(2026, 3, 28)]),
     ],
 )
 def test_a_weekday_makes_a_day_without_its_month_certain(text: str, days: list[date]) -> None:

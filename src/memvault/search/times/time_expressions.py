@@ -135,7 +135,8 @@ def _days_named(text: str, calendar: Calendar, *, with_year: bool = False) -> li
             continue
         span = span_of(match, calendar)
         if span is not None:
-            coming = next_such(match, span, calendar.today)
+            past_or_coming = span, next_such(match, span, calendar.today)
+            span, coming = _on_its_weekday(match, *past_or_coming)
             spans += [span] if coming is None else either_or_coming(span, coming, calendar.today)
     return spans
 
@@ -233,7 +234,7 @@ class _Cutter:
             date = EXPRESSION.match(self.text, gap.end()) if gap else None
             if weekday and date and not date["prep"] and any(date[form] for form in _DAY_FORMS):
                 date_end = date.end()
-                yield start, date_end, english[: weekday.start()] + date[0]
+                yield start, date_end, f"{english} {date[0]}"
             elif start >= date_end:
                 yield start, end, english
 
@@ -328,7 +329,8 @@ class _Cutter:
     def _point_cut(self, match: re.Match[str], span: Span) -> tuple[int, Cut]:
         """Where a time that is named by itself ends, and the days on the side that is meant."""
         today = self._calendar.today
-        preposition, coming = (match["prep"] or "").lower(), next_such(match, span, today)
+        preposition = (match["prep"] or "").lower()
+        span, coming = _on_its_weekday(match, span, next_such(match, span, today))
         onwards = ONWARDS.match(self.text, match.end()) if preposition == "from" else None
         end = onwards.end() if onwards else match.end()
         if preposition == "from" and (onwards or span.last >= today):
@@ -366,6 +368,20 @@ class _Cutter:
             with suppress(OverflowError):  # beyond the calendar
                 span = next_to(match["prep"], match["unit"], span)
                 self._cut(match.start(), match.start("event") + point.end(), Cut(0, span))
+
+
+def _on_its_weekday(
+    match: re.Match[str], span: Span, coming: Span | None
+) -> tuple[Span, Span | None]:
+    """The days that a date without a year may mean, without the one on another weekday than the
+    date's own: "Friday 4 December"."""
+    if match["its_weekday"] is None or coming is None:
+        return span, coming
+    weekday = WEEKDAYS[match["its_weekday"].lower()]
+    is_past, is_coming = (day.first.weekday() == weekday for day in (span, coming))
+    if is_past == is_coming:
+        return span, coming
+    return (span, None) if is_past else (coming, None)
 
 
 def _with_month(day: str, whole_day: str) -> str:

@@ -68,7 +68,7 @@ _EARLIER_YEAR = (
     r" (?:and|or|to|until|on|at|in|for|with|by|about)\b)|(?!))"
 )
 # A weekday directly before a date belongs to it, and the date says the day: "Friday 18 September".
-_ITS_WEEKDAY = rf"(?:(?:(?:last|past|this|next|coming) )?(?:{_WEEKDAY}),? (?:the )?)?"
+_ITS_WEEKDAY = rf"(?:(?:(?:last|past|this|next|coming) )?(?P<its_weekday>{_WEEKDAY}),? (?:the )?)?"
 _OF_A_TIME = rf" (?:of|in) (?:{_MONTH}|\d{{4}})\b"  # "the last week of August"
 _POINTS = (
     rf"(?:(?:the )?(?P<around>week|weekend) of )?{_ITS_WEEKDAY}(?:{'|'.join(_DAYS)})",
