@@ -138,6 +138,15 @@ def test_a_trace_is_shown_only_with_debug(home: Path, capsys: pytest.CaptureFixt
     assert "Traceback" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", [["undo"], ["hooks", "off"]])
+def test_the_help_shows_flags_as_without_a_value(
+    command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([*command, "--help"]) == 0
+    options = [line for line in capsys.readouterr().out.splitlines() if "--" in line]
+    assert [line for line in options if "<bool>" in line and "--help" not in line] == []
+
+
 def test_help_and_mistakes_about_the_bridge_are_left_to_the_full_command_line(home: Path) -> None:
     assert run_bridge_command(["mcp", "--help"]) is None
     assert run_bridge_command(["mcp", "extra"]) is None

@@ -28,6 +28,10 @@ _OTHER_NAMES = {
 class _Commands(TyperGroup):
     """The commands; says why a value is wrong without the words of pydantic."""
 
+    def make_context(self, *args: Any, **options: Any) -> Any:
+        _name_no_type_of_flags(self)
+        return super().make_context(*args, **options)
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args and args[0] not in self.commands and (meant := _OTHER_NAMES.get(args[0])):
             ctx.fail(f"No such command {args[0]!r}. Did you mean {meant!r}?")
@@ -39,6 +43,15 @@ class _Commands(TyperGroup):
         except typer.BadParameter as error:
             error.message = reason_of(error.message)
             raise
+
+
+def _name_no_type_of_flags(command: Any) -> None:
+    """Have the help list flags without a type: ``--preview <bool>`` looks as if it took a value."""
+    for option in command.params:
+        if getattr(option, "is_flag", False) and option.metavar is None:
+            option.metavar = ""
+    for subcommand in getattr(command, "commands", {}).values():
+        _name_no_type_of_flags(subcommand)
 
 
 app = typer.Typer(
