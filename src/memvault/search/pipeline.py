@@ -211,12 +211,14 @@ class Searcher:
 
     def _language_notice(self, request: SearchRequest, candidates: Candidates) -> str | None:
         """Says that the question would find more in the language of the notes; None if it would
-        not, or if it gets nothing, or a list, which no text has to fit."""
+        not, or if it gets nothing, a list, which no text has to fit, or a text that answers."""
         hits = candidates.hits
         if not hits or any(hit.relevance == 1.0 for hit in hits):
             return None
         with suppress(StoreUnavailable):
-            if self.hybrid.languages.is_in_other_language(request.query, [h.text for h in hits]):
+            texts = [hit.text for hit in hits]
+            is_in_other = self.hybrid.languages.is_in_other_language(request.query, texts)
+            if is_in_other and not self._knowledge.is_answer(request, hits[0]):
                 return " ".join(filter(None, (candidates.notice, OTHER_LANGUAGE)))
         return None
 
