@@ -133,6 +133,15 @@ def test_a_vault_that_was_indexed_and_is_away_is_called_missing(
     assert capsys.readouterr().err.startswith('memvault: The vault folder "drive" is missing')
 
 
+@pytest.mark.parametrize("command", [["status", "--vault", ""], ["--vault=", "log"], ["init", ""]])
+def test_an_empty_name_is_not_the_usual_vault(
+    command: list[str], home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(command) == 2
+    assert "The vault's name is empty" in capsys.readouterr().err
+    assert not (home / "Documents").exists()
+
+
 def test_a_trace_is_shown_only_with_debug(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(["status", "--vault", str(home / "nowhere"), "--debug"])
     assert "Traceback" in capsys.readouterr().err

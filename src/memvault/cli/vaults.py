@@ -70,7 +70,7 @@ def init(
 ) -> None:
     """Create a vault with example notes and index it; if the folder has notes, none is added."""
     options = context.find_root().params
-    places = find_places(vault or options["vault"], options["config"])
+    places = find_places(options["vault"] if vault is None else vault, options["config"])
     if notes_folder is not None:
         _choose_folder(places, notes_folder)
     created = make_vault(places.vault, settings_of(places).notes.folder)
