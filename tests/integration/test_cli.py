@@ -562,7 +562,7 @@ def test_a_folder_of_notes_stays_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "diary" / "Monday.md").write_text("mine")
     (tmp_path / "Projects").mkdir()
     before = sorted(tmp_path.rglob("*"))
-    assert "are unchanged; new ones go to permanent, Projects, sessions" in make_vault(tmp_path)
+    assert "write into permanent/, Projects/ and sessions/" in make_vault(tmp_path)
     assert sorted(tmp_path.rglob("*")) == before
 
 
