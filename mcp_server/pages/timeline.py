@@ -77,8 +77,9 @@ class TimelinePage:
         for memory in naming:
             own_day = memory.date.date() if memory.date is not None else None
             _, lines = self._read.get(memory.path, ("", {}))
+            named = set(live.catalogue.days_named(memory.path))  # none that it only links to
             for day, line in lines.items():
-                if day != own_day:
+                if day != own_day and day in named:
                     yield Event(datetime.combine(day, time.min, UTC), memory, line)
 
 

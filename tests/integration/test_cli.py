@@ -458,6 +458,16 @@ def test_the_name_of_a_note_that_is_not_indexed_is_answered_with_its_path_and_th
         (vault / "Blanks/Log entry.md").unlink()
 
 
+def test_a_folder_without_faded_notes_has_no_text_to_bring_back(
+    vault: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert run(["reconstruct", "sessions/"]) == 0
+    assert capsys.readouterr().err == "No faded notes found.\n"
+    assert run(["reconstruct", "Quay"]) == 1
+    assert "no text of it is archived" in capsys.readouterr().err
+
+
 def test_everything_goes_out_and_conversations_come_in_once(
     vault: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -483,6 +493,9 @@ def test_everything_goes_out_and_conversations_come_in_once(
     second = printed(capsys)
     assert isinstance(second, dict)
     assert (second["added"], second["unchanged"]) == ([], 1)
+    export.write_text(json.dumps([conversation | {"uuid": "5f0d", "name": "Ebb"}]))
+    assert run(["import", "claude", str(export)]) == 0
+    assert "fade to a summary" in capsys.readouterr().err
 
     assert run(["export", str(tmp_path / "out")]) == 0
     assert (tmp_path / "out" / first["added"][0]).is_file()
@@ -549,7 +562,7 @@ def test_a_folder_of_notes_stays_as_it_is(tmp_path: Path) -> None:
     (tmp_path / "diary" / "Monday.md").write_text("mine")
     (tmp_path / "Projects").mkdir()
     before = sorted(tmp_path.rglob("*"))
-    assert "are unchanged; new ones go to permanent, Projects, sessions" in make_vault(tmp_path)
+    assert "write into permanent/, Projects/ and sessions/" in make_vault(tmp_path)
     assert sorted(tmp_path.rglob("*")) == before
 
 

@@ -476,3 +476,26 @@ def test_what_was_decided_at_a_time_begins_with_the_decisions(
         hits = searcher.search(question, top_k=5).hits
         assert hits[0].memory.path == "permanent/Boiler.md", question
     assert searcher.search("What happened in March?").hits[0].memory.path.startswith("sessions/")
+
+
+def test_notes_of_a_time_without_text_come_last(
+    write: Write, indexer: Indexer, searcher: Searcher
+) -> None:
+    write("journal/2026-11-17.md", "---\ndate: 2026-11-17\ntags: [daily]\n---\n")
+    write("journal/2026-11-16.md", "The plumber came.\n")
+    indexer.scan()
+    texts = [text for _, text in found(searcher, "What happened this week?")]
+    assert texts[0] == "The plumber came."
+    assert texts[-1] == "2026-11-17"
+
+
+def test_what_is_due_is_no_diary_of_the_days_that_are_past(
+    write: Write, indexer: Indexer, searcher: Searcher
+) -> None:
+    write("journal/2026-11-17.md", "---\ndate: 2026-11-17\n---\nRain all day.\n")
+    write("bills/Chimney.md", "---\ndate: 2026-10-30\ndue: 2026-11-17\n---\nUnpaid.\n")
+    indexer.scan()
+    titles = [hit.memory.title for hit in searcher.search("What is due this week?").hits]
+    assert "Chimney" in titles and "2026-11-17" not in titles
+    titles = [hit.memory.title for hit in searcher.search("What happened this week?").hits]
+    assert "2026-11-17" in titles

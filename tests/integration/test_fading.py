@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from mcp_server.pages.over_time import plots
 from mcp_server.runtime import fading
 from mcp_server.runtime.container import Container
+from memvault.cli import reconstruct
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
 from memvault.consolidation.dreams.record import (
@@ -26,7 +28,7 @@ from memvault.consolidation.fading import SWITCHED
 from memvault.consolidation.rewards import Signal, SignalKind
 from memvault.curation.changes.plan import Attribution
 from memvault.model.change import Actor, ChangeKind
-from memvault.model.errors import InvalidParams, StorageError
+from memvault.model.errors import InvalidParams, MemvaultError, StorageError
 from memvault.model.memory import Lifecycle
 from memvault.model.note import LineRange
 from tests.integration.caller import Caller
@@ -380,3 +382,29 @@ def test_a_client_gets_what_is_left_with_whose_words_it_is_and_can_ask_for_the_r
     assert "faded" not in caller.ok("get_memory", path=SESSION)
     record = world.container.live.catalogue.by_path(SESSION)
     assert record is not None and record.provenance.is_person, "a client that asks wrote nothing"
+
+
+def test_the_full_texts_of_a_folder_come_back_and_what_does_not_is_named(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other, missing = "sessions/2026-01-10/Anchor.md", "sessions/2026-01-09/Mast.md"
+    for path in (other, missing):
+        world.save(path, TEXT.replace("# Boat day", f"# {path[20:-3]} day"))
+    world.save("Quay.md", "The quay is long.\n")
+    texts = {path: world.read(path) for path in (SESSION, other)}
+    world.days(31)
+    archived = world.read(missing).split("archived: ")[1].split()[0].strip("'")
+    (world.folder / f".memvault/archive/{archived}.zip").unlink()
+    person = Caller(world.container, tools="full").person
+
+    def call(tool: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        result = person.raw(tool, **arguments)
+        if result.is_error:
+            raise MemvaultError(result.content[0].text)
+        return dict(result.structured_content)
+
+    monkeypatch.setattr(reconstruct, "PAGE", 2)
+    answers, problems = reconstruct.full_texts(call, "sessions")
+    assert {answer["path"] for answer in answers} == {SESSION, other}
+    assert {path: world.read(path) for path in texts} == texts
+    assert len(problems) == 1 and missing in problems[0]

@@ -106,3 +106,16 @@ def test_a_german_question_to_english_notes_is_to_be_asked_again(
         assert is_asked_again(searcher, "Wie geht es meinen Bienen?")
         assert is_asked_again(searcher, "蜂はどうですか")
         assert not is_asked_again(searcher, "How are my bees?")
+
+
+def test_a_german_question_that_finds_a_german_note_first_is_not_to_be_asked_again(
+    write: Callable[..., Path], indexer: Indexer, embedder: Embedder
+) -> None:
+    for number in range(40):
+        write(f"permanent/Shelf {number}.md", f"The shelf of the shop is {number} feet long.\n")
+    write("permanent/Zitronenbaum.md", "Im Winter steht der Zitronenbaum kühl und wird kaum "
+          "gegossen.\n")  # fmt: skip
+    indexer.scan()
+    with searcher_over(indexer, embedder) as searcher:
+        assert not is_asked_again(searcher, "Wie pflege ich den Zitronenbaum im Winter?")
+        assert is_asked_again(searcher, "Wie geht es meinen Bienen?")

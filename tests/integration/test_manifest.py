@@ -93,6 +93,15 @@ def test_a_manifest_lists_concepts_by_kind_with_what_is_counted(mill: Caller) ->
     assert "manifest.md" not in [memory.path for memory in mill.container.live.catalogue.all()]
 
 
+def test_a_manifest_lists_no_day_that_has_no_note(mill: Caller) -> None:
+    text = "Oiled the wheel.\n\n[[2026-03-04]] | [[2026-03-06]]\n"
+    (root(mill) / "2026-03-05.md").write_text(text, encoding="utf-8")
+    mill.container.indexing.scan()
+    text = written(mill)
+    assert "- 2026-03-05" in text
+    assert "2026-03-04" not in text and "2026-03-06" not in text
+
+
 def test_a_preview_shows_each_note_and_line_and_touches_nothing(mill: Caller) -> None:
     written(mill)
     edit(mill, lambda text: without(text, "- Bees") + "[MERGE: Runa Holt, R. Holt]\n"
@@ -170,7 +179,7 @@ def test_what_appeared_since_is_not_taken_for_deleted(mill: Caller) -> None:
     edit(mill, lambda text: without(text, "- Pump"))
     [change] = mill.ok("reload_manifest")["changes_detected"]
     assert [note["path"] for note in change["notes"]] == ["a/Pump.md", "b/Pump.md"]
-    assert "Pump stands for 2 notes: a/Pump.md, b/Pump.md" in change["says"]
+    assert "Pump is the name of 2 notes: a/Pump.md, b/Pump.md" in change["says"]
     assert "c/Pump.md came since the manifest was written, and stays" in change["says"]
     assert apply(mill, confirm=True)["applied"]
     assert {"c/Pump.md", "Windmill.md"} <= set(notes_of(mill))
@@ -206,7 +215,7 @@ def test_concepts_without_notes_are_forgotten_and_merged_without_touching_a_note
     assert any("tag" in error for error in answer["errors"])
     edit(mill, lambda text: without(text, "[MERGE"))
     [change] = mill.ok("reload_manifest")["changes_detected"]
-    assert (change["notes"], change["says"]) == ([], "Orchard Lane stands for no note")
+    assert (change["notes"], change["says"]) == ([], "Orchard Lane has no note")
     before = notes_of(mill)
     answer = apply(mill)
     assert answer["applied"] and notes_of(mill) == before
@@ -250,7 +259,7 @@ def test_forgetting_one_concept_needs_no_confirmation(mill: Caller) -> None:
             lambda text: text + "[NOTE: Nobody] x\n",
             "No memory or concept has the id, path or name 'Nobody'",
         ),
-        (lambda text: text + "[MERGE: Pump, Bees]\n", "Pump stands for 2 notes: a/Pump.md"),
+        (lambda text: text + "[MERGE: Pump, Bees]\n", "Pump is the name of 2 notes: a/Pump.md"),
         (lambda text: text + "[NOTE: Pump] x\n", "name one by its path"),
         (lambda text: text + "[MERGE: Ost Harbour, Bees]\n", "has no note that could take"),
         (lambda text: without(text, "- Bees") + "[NOTE: Bees] x\n", "put its line back"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import pytest
 
 from memvault.curation.operations.draft import Draft
+from memvault.curation.operations.importing import import_conversations
 from memvault.curation.operations.remember import remember
 from memvault.model.errors import StorageError
 from tests.desk import Desk
@@ -29,6 +31,22 @@ def test_an_excerpt_shows_the_words_of_the_client_and_no_line_of_bookkeeping(wri
     )
     assert "Kungsgatan 14" in address["content"] and "city: Norrvik" in address["content"]
     assert "source:" not in address["content"]
+
+
+def test_the_id_of_an_imported_document_is_no_answer(writer) -> None:
+    root = writer.container.vault.root
+    document = {
+        "uuid": "7a31c0de-0000-4000-8000-000000000000", "filename": "Beds.md",
+        "content": "The plot in the valley costs 85 crowns.", "created_at": "2026-01-02T00:00:00Z",
+    }  # fmt: skip
+    plot = {"uuid": "p-1", "name": "Plot", "description": "Ours.", "docs": [document]}
+    export = root.parent / "projects.json"
+    export.write_text(json.dumps([plot]), encoding="utf-8")
+    import_conversations(writer.container.curator, export, "claude")
+    writer.container.indexing.scan()
+    found = writer.ok("recall_memory", query="How much does the plot in the valley cost?")["nodes"]
+    beds = next(each for each in found if each["title"] == "Beds")
+    assert "85 crowns" in beds["content"] and "imported" not in beds["content"]
 
 
 def test_the_source_that_a_person_names_is_shown(writer) -> None:

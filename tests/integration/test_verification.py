@@ -350,6 +350,7 @@ CLAIMED = {
     "sessions/Salary.md": "The monthly salary is 52,000 kr.\n\nsupersedes:: [[Pay and contract]]\n",
     "sessions/Allergies of Tilda.md": "What allergies does Tilda have? Tilda has no allergies.\n",
     "sessions/Plumber.md": "The plumber costs 950 kr an hour.\n",
+    "sessions/Umzug.md": "Die Kaution für die Wohnung in Malmö beträgt 2.100 Kronen.\n",
 }
 
 
@@ -397,6 +398,10 @@ def test_no_claim_comes_before_the_persons_note_that_answers(sensitive, question
 
 def test_a_claim_comes_first_where_no_note_of_the_person_answers(sensitive):
     assert paths_for(sensitive, "How much do we pay the plumber?")[0] == "sessions/Plumber.md"
+
+
+def test_a_claim_comes_first_in_a_language_that_the_model_does_not_know_too(sensitive):
+    assert paths_for(sensitive, "Wie hoch ist die Kaution in Malmö?")[0] == "sessions/Umzug.md"
 
 
 def test_planning_gives_many_that_differ(call):

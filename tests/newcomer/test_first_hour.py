@@ -255,6 +255,7 @@ def test_every_page_opens(newcomer: Newcomer) -> None:
 
 
 def test_a_mistake_is_answered_with_one_line_that_says_what_to_do(newcomer: Newcomer) -> None:
-    assert "No such command" in newcomer.types("serch", "x", fails=True)
+    for typed, meant in (("serrch", "search"), ("ask", "search"), ("history", "log")):
+        assert f"Did you mean '{meant}'?" in newcomer.types(typed, "x", fails=True)
     missing = newcomer.types("show", "Keep seeds in glas jars", fails=True)
     assert missing.count("\n") == 1 and "Keep seeds in glass jars" in missing

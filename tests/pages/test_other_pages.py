@@ -156,6 +156,19 @@ def test_the_timeline_lists_every_day_that_a_note_names_with_its_line(
     assert "The mast" not in browser.text(), "a month has no day, and 4 June no year"
 
 
+def test_the_timeline_leaves_out_days_that_a_note_only_links_to(
+    browser: Browser, site: Served
+) -> None:
+    site.edit(
+        "journal/2016-08-15.md",
+        "# Monday 15 August\n\n- Rigged the mast.\n\n[[2016-08-14]] | [[2016-08-16]]\n",
+    )
+    browser.open(f"{site.url}/timeline")
+    august = browser.text().split("August 2016\n", 1)[1].split("\n\n")[0]
+    assert august.split("\n")[:2] == ["15 Mon", "2016-08-15"]
+    assert "2016-08-14" not in browser.text()
+
+
 def test_an_address_without_a_page_leads_on(browser: Browser, site: Served) -> None:
     browser.open(f"{site.url}/nowhere")
     browser.sees("There is no page here")

@@ -133,9 +133,27 @@ def test_a_vault_that_was_indexed_and_is_away_is_called_missing(
     assert capsys.readouterr().err.startswith('memvault: The vault folder "drive" is missing')
 
 
+@pytest.mark.parametrize("command", [["status", "--vault", ""], ["--vault=", "log"], ["init", ""]])
+def test_an_empty_name_is_not_the_usual_vault(
+    command: list[str], home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(command) == 2
+    assert "The vault's name is empty" in capsys.readouterr().err
+    assert not (home / "Documents").exists()
+
+
 def test_a_trace_is_shown_only_with_debug(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run(["status", "--vault", str(home / "nowhere"), "--debug"])
     assert "Traceback" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [["undo"], ["hooks", "off"]])
+def test_the_help_shows_flags_as_without_a_value(
+    command: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run([*command, "--help"]) == 0
+    options = [line for line in capsys.readouterr().out.splitlines() if "--" in line]
+    assert [line for line in options if "<bool>" in line and "--help" not in line] == []
 
 
 def test_help_and_mistakes_about_the_bridge_are_left_to_the_full_command_line(home: Path) -> None:

@@ -252,6 +252,15 @@ def test_an_untitled_conversation_is_named_by_its_first_words(tmp_path: Path) ->
     assert only(read(tmp_path, "chatgpt", entry)).title == "How do I dry beans in winter?"
 
 
+def test_the_mark_of_a_picture_is_no_name_of_a_conversation(tmp_path: Path) -> None:
+    picture = {"content_type": "image_asset_pointer", "asset_pointer": "file-service://file-a"}
+    asked = message("user", "")
+    asked["content"] = {"content_type": "multimodal_text", "parts": [picture, "Which fern is it?"]}
+    found = only(read(tmp_path, "chatgpt", chatgpt(asked, title="New chat")))
+    assert found.turns == (ConversationTurn(True, "*(image)*\n\nWhich fern is it?"),)
+    assert found.title == "Which fern is it?"
+
+
 json_like = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5),
     lambda inner: (

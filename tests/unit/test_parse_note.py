@@ -101,6 +101,29 @@ def test_a_weekday_is_no_title_of_a_note_that_is_named_by_its_day() -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "heading"),
+    [
+        ("2024-03-05", "Tuesday 5 March"),
+        ("2024-03-05", "Tuesday, March 5th"),
+        ("2024-03-05", "Dienstag, den 5. März"),
+        ("2024-03-05", "martes, 5 de marzo"),
+        ("2024-03-05", "Tue 5 Mar"),
+        ("2024-03", "March"),
+        ("2024-W10", "Week 10"),
+    ],
+)
+def test_no_title_says_the_day_or_the_month_of_its_file_without_the_year(name, heading) -> None:
+    assert parse_note(f"Daily/{name}.md", f"# {heading}\n\nRain.\n".encode()).title == name
+
+
+@pytest.mark.parametrize(
+    "heading", ["Tuesday 5 March 2024", "5 March: a wet day", "Market on Tuesday", "Second week"]
+)
+def test_a_heading_that_says_more_than_its_day_is_the_title(heading) -> None:
+    assert parse_note("2024-03-05.md", f"# {heading}\n\nRain.\n".encode()).title == heading
+
+
+@pytest.mark.parametrize(
     ("line", "text", "anchor"),
     [
         ("## Set up {#setup}", "Set up", "setup"),

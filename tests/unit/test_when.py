@@ -58,6 +58,9 @@ def span_of(text: str) -> Span | None:
         ("What broke last autumn?", date(2025, 9, 1), date(2025, 11, 30)),
         ("What broke in the winter of 2024?", date(2024, 12, 1), date(2025, 2, 28)),
         ("Whom did I meet on Tuesday?", date(2026, 11, 17), date(2026, 11, 17)),
+        ("Whom did I meet on Friday the 13th?", date(2026, 11, 13), date(2026, 11, 13)),
+        ("What was left before Friday 13th?", date.min, date(2026, 11, 12)),
+        ("from Monday 5 October to Friday 9 October", date(2026, 10, 5), date(2026, 10, 9)),
         ("Whom did I meet last Saturday?", date(2026, 11, 14), date(2026, 11, 14)),
         ("Where were we this weekend?", date(2026, 11, 21), date(2026, 11, 22)),
         ("What is on tomorrow?", date(2026, 11, 22), date(2026, 11, 22)),
@@ -220,6 +223,47 @@ def test_words_and_numbers_that_are_no_dates_stay(text: str) -> None:
     assert cut_times(text, NOW) == (text, [])
 
 
+@pytest.mark.parametrize(
+    ("question", "rest"),
+    [
+        ("What did I note on Tuesday 15 September?", "What did I note?"),
+        ("What did I note on Tuesday, September 15, 2026?", "What did I note?"),
+        ("What did I note on Tuesday the 15th of September?", "What did I note?"),
+        ("What did I note on Tuesday 2026-09-15?", "What did I note?"),
+        ("Was habe ich am Dienstag, den 15. September notiert?", "Was habe ich notiert?"),
+        ("¿Qué hice el martes 15 de septiembre?", "¿Qué hice?"),
+        ("wat deed ik op dinsdag 15 september", "wat deed ik"),
+    ],
+)
+def test_a_weekday_before_a_date_names_no_other_day(question: str, rest: str) -> None:
+    left, cuts = cut_times(question, NOW)
+    assert left == rest
+    assert [cut.span for cut in cuts] == [Span(date(2026, 9, 15), date(2026, 9, 15))]
+
+
+@pytest.mark.parametrize(
+    ("question", "day", "coming"),
+    [
+        ("What is on Friday 4 December?", date(2026, 12, 4), None),
+        ("What is on next Friday, 4 December?", date(2026, 12, 4), None),
+        ("Was ist am Freitag, 4. Dezember?", date(2026, 12, 4), None),
+        ("What is on Thursday 4 December?", date(2025, 12, 4), None),
+        ("What is on Monday 4 December?", date(2025, 12, 4), date(2026, 12, 4)),
+    ],
+)
+def test_a_weekday_says_the_year_of_its_date(question: str, day: date, coming: date | None) -> None:
+    (cut,) = cut_times(question, NOW)[1]
+    assert cut.span == Span(day, day)
+    assert cut.coming == (None if coming is None else Span(coming, coming))
+
+
+def test_a_note_names_the_date_and_not_the_weekday_before_it() -> None:
+    line = "We met on Tuesday 15 September 2026 at noon."
+    assert single_days(line, TODAY) == (date(2026, 9, 15),)
+    line = "The fair is on Saturday 17 April."
+    assert single_days(line, TODAY) == (date(2027, 4, 17),)
+
+
 def test_no_week_follows_a_time_without_an_end() -> None:
     assert cut_times("Who comes the week after upcoming?", NOW)[0] == "Who comes the week?"
 
@@ -318,7 +362,7 @@ def test_of_the_days_that_a_text_names_those_without_a_year_can_be_left_out() ->
         ("Look at the boat Saturday 28th, 10 o'clock", [date(2026, 11, 28)]),
         ("Regatta: Sunday the 15th. Rain.", [date(2026, 11, 15)]),
         ("Tuesday 28th", []),  # of no month near
-        ("Saturday 28th of March", [date(2026, 3, 28), date(2027, 3, 28)]),
+        ("Saturday 28th of March", [date(2026, 3, 28)]),
     ],
 )
 def test_a_weekday_makes_a_day_without_its_month_certain(text: str, days: list[date]) -> None:

@@ -16,9 +16,26 @@ from memvault.cli.options import take_global_options
 from memvault.cli.terminal import harmless
 from memvault.model.errors import InvalidParams, MemvaultError, reason_of
 
+# What other programs call these commands.
+_OTHER_NAMES = {
+    "ask": "search", "query": "search", "find": "search", "recall": "search", "history": "log",
+    "delete": "forget", "remove": "forget", "rm": "forget", "restore": "undo", "revert": "undo",
+    "add": "new", "create": "new", "ls": "list", "mv": "move", "rename": "move", "cat": "show",
+    "start": "serve", "reindex": "rebuild", "check": "doctor", "install": "connect",
+}  # fmt: skip
+
 
 class _Commands(TyperGroup):
     """The commands; says why a value is wrong without the words of pydantic."""
+
+    def make_context(self, *args: Any, **options: Any) -> Any:
+        _name_no_type_of_flags(self)
+        return super().make_context(*args, **options)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        if args and args[0] not in self.commands and (meant := _OTHER_NAMES.get(args[0])):
+            ctx.fail(f"No such command {args[0]!r}. Did you mean {meant!r}?")
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -26,6 +43,15 @@ class _Commands(TyperGroup):
         except typer.BadParameter as error:
             error.message = reason_of(error.message)
             raise
+
+
+def _name_no_type_of_flags(command: Any) -> None:
+    """Have the help list flags without a type: ``--preview <bool>`` looks as if it took a value."""
+    for option in command.params:
+        if getattr(option, "is_flag", False) and option.metavar is None:
+            option.metavar = ""
+    for subcommand in getattr(command, "commands", {}).values():
+        _name_no_type_of_flags(subcommand)
 
 
 app = typer.Typer(

@@ -1,4 +1,4 @@
-"""``log``, ``undo``, ``learnt``, ``forget``, ``reconstruct`` and ``manifest``."""
+"""``log``, ``undo``, ``learnt``, ``forget`` and ``manifest``."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memvault.cli.options import Places
+from memvault.cli.reconstruct import reconstruct
 from memvault.cli.terminal import (
     AsJson,
-    NoteArgument,
     console,
     counted,
     engine_of,
@@ -24,7 +24,6 @@ from memvault.cli.terminal import (
     print_table,
     print_text,
     read_day,
-    tool_answer,
 )
 from memvault.model.errors import InvalidParams
 
@@ -294,25 +293,6 @@ def _print_forgetting(answer: dict[str, Any], *, permanent: bool) -> None:
         for path in naming:
             print_line(f"  {path}")
     console.print("Nothing was changed.")
-
-
-def reconstruct(
-    context: typer.Context,
-    note: NoteArgument,
-    *,
-    as_json: AsJson = False,
-) -> None:
-    """Bring back the archived full text of a note that faded to its summary or keys.
-
-    What you wrote into the note since then stays in it.
-    """
-    arguments = {"target": note, "rationale": "Brought back from the command line."}
-    answer = tool_answer(context, "reconstruct_memory", arguments)
-    if as_json:
-        print_json(answer)
-    else:
-        print_line(f"{answer['path']} has its full text again.")
-        print_line(f"To undo: memvault undo {answer['reversal_hash']}")
 
 
 def manifest(

@@ -77,6 +77,8 @@ def find_places(vault: str | None, config: str | None) -> Places:
         InvalidParams: the configuration file is missing or cannot be read, or the vault's path is
             not valid.
     """
+    if vault is not None and not vault.strip():  # as of a variable that is not set
+        raise InvalidParams("The vault's name is empty. Name its folder, or leave --vault out.")
     config_file = Path(config).expanduser() if config else None
     if config_file is not None and not config_file.is_file():
         raise InvalidParams(f"There is no configuration file {config}.")

@@ -70,7 +70,7 @@ def init(
 ) -> None:
     """Create a vault with example notes and index it; if the folder has notes, none is added."""
     options = context.find_root().params
-    places = find_places(vault or options["vault"], options["config"])
+    places = find_places(options["vault"] if vault is None else vault, options["config"])
     if notes_folder is not None:
         _choose_folder(places, notes_folder)
     created = make_vault(places.vault, settings_of(places).notes.folder)
@@ -170,10 +170,10 @@ def make_vault(vault: Path, notes_folder: str = "") -> str:
             if notes_folder:
                 return f"your notes are unchanged; new ones go to {notes_folder}/"
             spelled = {entry.name.casefold(): entry.name for entry in vault.iterdir()}
-            names = [spelled.get(name, name) for name in _FOLDERS]
+            *names, last = [f"{spelled.get(name, name)}/" for name in _FOLDERS]
             return (
-                f"your notes are unchanged; new ones go to {', '.join(names)}, "
-                "or with --notes-folder AI all into AI"
+                f"your notes are unchanged; AI clients write into {', '.join(names)} and {last}; "
+                "--notes-folder AI has them write into AI/ instead"
             )
         return f"{_copy_template(vault)} files added"
     except OSError as error:
@@ -306,7 +306,10 @@ def import_(
     if program == "memvault":
         _restore(vault, source, as_json=as_json)
     else:
-        _import_conversations(_curator_of(places, vault), source, program, as_json=as_json)
+        fading = settings_of(places).fading
+        summary_days = fading.summary_days if fading.enabled else 0
+        curator = _curator_of(places, vault)
+        _import_conversations(curator, source, program, summary_days, as_json=as_json)
 
 
 def _check_ordinary(file: Path) -> None:
@@ -334,8 +337,18 @@ def _restore(vault: Vault, file: Path, *, as_json: bool) -> None:
 
 
 def _import_conversations(
-    curator: Curator, file: Path, provider: Literal["chatgpt", "claude", "gemini"], *, as_json: bool
+    curator: Curator,
+    file: Path,
+    provider: Literal["chatgpt", "claude", "gemini"],
+    summary_days: float,
+    *,
+    as_json: bool,
 ) -> None:
+    """Import, and print what was done.
+
+    Args:
+        summary_days: days until a session fades; 0: none does.
+    """
     from memvault.curation.operations.importing import import_conversations
 
     with counting("importing") as progress:
@@ -349,6 +362,12 @@ def _import_conversations(
     )
     if len(report.added) + len(report.updated) > _MANY:
         print_line("They are found as they are indexed: `memvault status` shows the progress.")
+    if report.added and summary_days:
+        print_hint(
+            f"Long conversations that nobody uses for {summary_days:g} days fade to a summary; the "
+            "full texts are archived. To keep them whole: enabled = false below [fading] in "
+            "memvault.toml."
+        )
     for left in report.left_alone:
         print_line((f"not updated: {left.path or left.title} ({left.reason})", "yellow"))
     for skipped in report.skipped:

@@ -42,6 +42,17 @@ def is_near_year(year: int, other: int) -> bool:
     return abs((year - other + 50) % 100 - 50) <= YEARS_NEAR
 
 
+def is_day(name: str) -> bool:
+    """Whether a name is just a day, such as that of a daily note.
+
+    Daily notes link to neighbouring days before those notes are written.
+    """
+    try:
+        return bool(date.fromisoformat(name.replace("_", "-")))
+    except ValueError:
+        return False
+
+
 def days_of_note(name: str, day: date) -> list[date]:
     """The day of a note, or all days of its week if the note is named after it ("2026-W35")."""
     match = WEEK_IN_NAME.match(name)

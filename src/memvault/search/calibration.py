@@ -22,9 +22,9 @@ import numpy.typing as npt
 from memvault.model.search import FoundBy, Hit
 from memvault.model.verification import Status, Verification
 from memvault.search.context.properties import relevant_properties
+from memvault.search.order import has_only_title
 from memvault.search.question_languages import without_function_words
 from memvault.text.stems import stems
-from memvault.text.words import name_key
 
 Features = npt.NDArray[np.float64]
 MAX_UNVERIFIED = 0.69  # confidence of a claim that nobody confirms (FR-46)
@@ -176,7 +176,7 @@ def is_unrelated_title(hit: Hit) -> bool:
     """Whether a note was found by its title, has nothing but that, and hardly answers by it."""
     if hit.found_by is not FoundBy.TEXT or hit.confidence >= MIN_TITLE_CONFIDENCE:
         return False
-    return not hit.memory.properties and name_key(hit.text) == name_key(hit.memory.title)
+    return has_only_title(hit)
 
 
 def may_answer(hit: Hit, rank: int) -> bool:

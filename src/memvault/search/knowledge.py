@@ -59,10 +59,17 @@ class Knowledge:
             return 1.0
         if request.time is not None and request.time.only_time:
             return 1.0
-        return self.of_hits(request, hits)
+        return self._of_hits(request, hits, self._language_bonus(request.query))
 
-    def of_hits(self, request: SearchRequest, hits: Sequence[Hit]) -> float:
-        """How surely a vault of only these hits would know the answer (see `of`)."""
+    def is_answer(self, request: SearchRequest, hit: Hit) -> bool:
+        """Whether a vault of only this hit would know the answer (see `of`).
+
+        In a language that the model does not know, its words have to show it.
+        """
+        bonus = min(self._language_bonus(request.query), OTHER_LANGUAGE_BONUS)
+        return self._of_hits(request, [hit], bonus) >= MIN_KNOWLEDGE
+
+    def _of_hits(self, request: SearchRequest, hits: Sequence[Hit], bonus: float) -> float:
         if self._keywords_only:  # without vectors all relevances are low
             return 1.0
         if any(hit.found_by is FoundBy.RELATION for hit in hits):
@@ -75,7 +82,7 @@ class Knowledge:
         if not shares or max(shares) == 1.0:
             return 1.0
         share = max(shares[:BEST_NOTES])
-        return relevance + ALL_WORDS_BONUS * share + self._language_bonus(request.query)
+        return relevance + ALL_WORDS_BONUS * share + bonus
 
     def least_shown(self, query: str) -> float:
         """The least knowledge to show hits; below `MIN_KNOWLEDGE` they are marked as unsure.

@@ -13,6 +13,7 @@ from memvault.model.graph import GraphEdge
 from memvault.model.memory import Memory, MemoryOf
 from memvault.model.search import FoundBy, Hit
 from memvault.search.association import descending
+from memvault.text.words import name_key
 from memvault.vault.file_names import original_of_copy
 
 NEARLY_BEST = 0.9  # share of the best relevance from which on a hit is nearly as relevant
@@ -147,6 +148,11 @@ def persons_notes_before_claims(hits: list[Hit], is_answer: Callable[[Hit], bool
 def _is_claim(hit: Hit) -> bool:
     """Whether a hit is not by the person, and not verified."""
     return not (hit.verification.by_person or hit.verification.verified)
+
+
+def has_only_title(hit: Hit) -> bool:
+    """Whether a note has neither text nor properties."""
+    return not hit.memory.properties and name_key(hit.text) == name_key(hit.memory.title)
 
 
 def boosted_by_session(hits: Sequence[Hit], nearness: Mapping[str, float]) -> list[Hit]:

@@ -29,7 +29,7 @@ from memvault.search.calibration import (
     may_answer,
 )
 from memvault.search.candidates import CandidateFinder
-from memvault.search.knowledge import MIN_KNOWLEDGE, Knowledge, surely_known
+from memvault.search.knowledge import Knowledge, surely_known
 from memvault.search.lists.named_groups import names_any
 from memvault.search.modes import PLANS, Floats32, detect_mode, diverse
 from memvault.search.notices import (
@@ -232,12 +232,14 @@ class Searcher:
 
     def _language_notice(self, request: SearchRequest, candidates: Candidates) -> str | None:
         """Says that the question would find more in the language of the notes; None if it would
-        not, or if it gets nothing, or a list, which no text has to fit."""
+        not, or if it gets nothing, a list, which no text has to fit, or a text that answers."""
         hits = candidates.hits
         if not hits or any(hit.relevance == 1.0 for hit in hits):
             return None
         with suppress(StoreUnavailable):
-            if self.hybrid.languages.is_in_other_language(request.query, [h.text for h in hits]):
+            texts = [hit.text for hit in hits]
+            is_in_other = self.hybrid.languages.is_in_other_language(request.query, texts)
+            if is_in_other and not self._knowledge.is_answer(request, hits[0]):
                 return " ".join(filter(None, (candidates.notice, OTHER_LANGUAGE)))
         return None
 
@@ -343,7 +345,7 @@ class Searcher:
             return superseding_first(ordered)
         ordered = superseding_first(verified_first(ordered), contradicting=True)
         return persons_notes_before_claims(
-            ordered, lambda hit: self._knowledge.of_hits(request, [hit]) >= MIN_KNOWLEDGE
+            ordered, lambda hit: self._knowledge.is_answer(request, hit)
         )
 
     def _diversify(self, query: str, hits: list[Hit], count: int, diversity: float) -> list[Hit]:

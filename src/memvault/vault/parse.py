@@ -11,6 +11,7 @@ from itertools import chain
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
+from memvault.model.dates_in_words import is_date_without_year
 from memvault.model.note import CodeBlock, Link, LinkStyle, ParsedNote, Tag
 from memvault.vault.documents import PDF, is_canvas, is_unread_canvas, parse_pages
 from memvault.vault.file_names import folded_name, safe_name
@@ -33,6 +34,7 @@ _MOMENT = re.compile(r"((?:19|20)\d{6})(\d{4}(?:\d\d)?)(?!\d)")
 _CONFLICT = "<<<<<<< "  # the start of one, as Git marks it
 # As the names of daily notes; eight digits alone may be an id.
 _DAY = re.compile(r"\d{4}([-_.])\d{2}\1\d{2}|\d{1,2}([-.])\d{1,2}\2\d{4}")
+_DATED = re.compile(rf"{_DAY.pattern}|\d{{4}}[-_. ]?(?:K?W|Q)?\d{{1,2}}")  # a month, a week …
 # In Japanese and Chinese, which have no spaces, a weekday has three characters.
 _SEVERAL_WORDS = re.compile(r"\S\s+\S|[\u3041-\u30ff\u4e00-\u9fff]{4}")
 _LETTERS = re.compile(r"[^\W\d_]{2}")
@@ -101,8 +103,8 @@ def parse_note(path: str, data: bytes, *, max_bytes: int = MAX_NOTE_BYTES) -> Pa
 
     The title is the first of: the property ``title`` if its YAML is readable, a first-level
     heading at the start of the body, the name of the Logseq page, the file's stem. No title is
-    a heading of one word ("Monday") in a file that is named by a day, nor the first of several
-    first-level headings, unless the file's name has it or says nothing.
+    a heading of one word ("Monday") or a date without its year in a file that is named by a day,
+    nor the first of several first-level headings, unless the file's name has it or says nothing.
 
     Args:
         path: relative to the vault, with forward slashes.
@@ -154,10 +156,12 @@ def parse_note(path: str, data: bytes, *, max_bytes: int = MAX_NOTE_BYTES) -> Pa
 
 
 def _title_in(content: Content, path: str) -> str | None:
-    """The first heading, unless the file's name says more: where it says less than the day that
-    is the file's name, and where it is one of several sections."""
+    """The first heading, unless the file's name says more: where it says less than the day,
+    week or month that is the file's name, and where it is one of several sections."""
     heading, stem = content.title, stem_of(path)
     if heading is None or _PLACEHOLDER.search(heading):
+        return None
+    if _DATED.fullmatch(stem) and is_date_without_year(heading):
         return None
     if _DAY.fullmatch(stem):
         return heading if _SEVERAL_WORDS.search(heading) else None

@@ -23,6 +23,7 @@ from memvault.model.errors import MemvaultError, NoteNotFound
 from memvault.model.graph import EdgeOrigin, GraphNode, NodeKind
 from memvault.model.json_text import json_value
 from memvault.model.memory import Memory
+from memvault.model.moments import is_day
 from memvault.stores.graph_view import GraphView
 from memvault.text.words import name_key
 from memvault.vault.files import Vault
@@ -114,8 +115,9 @@ def _without_note(
 ) -> dict[str, list[GraphNode]]:
     nodes_by_key: dict[str, list[GraphNode]] = defaultdict(list)
     for node in edges.nodes():
-        is_named = node.path is None and node.kind != NodeKind.DATE and node.id in naming
-        if is_named and node.id not in removed:
+        if node.path is not None or node.kind == NodeKind.DATE or is_day(node.name):
+            continue
+        if node.id in naming and node.id not in removed:
             name = "#" + node.name if node.kind == NodeKind.TAG else node.name
             nodes_by_key[concept_key(name)].append(node)
     return nodes_by_key

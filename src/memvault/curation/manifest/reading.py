@@ -175,7 +175,7 @@ class _Comparison:
         targets = [t for t in targets if not self._into.keys() & set(t.node_ids)]
         if not targets:
             return None
-        says = [_stands_for(concept.name, targets)]
+        says = [_remark_on(concept.name, targets)]
         if new_paths:
             says.append(f"{_listed(new_paths)} came since the manifest was written, and stays")
         remarks = ". ".join(part for part in says if part)
@@ -186,7 +186,7 @@ class _Comparison:
         if not survivors or not all(sources_by_name):
             return None
         if len(survivors) > 1:
-            says = _stands_for(line.names[0], survivors)
+            says = _remark_on(line.names[0], survivors)
             self._wrong(number, f"{says}: name the one to keep by its path")
             return None
         into = survivors[0]
@@ -204,7 +204,7 @@ class _Comparison:
         for target in sources:
             self._into |= dict.fromkeys(target.node_ids, (into, line.names[0]))
         says = "; ".join(filter(None, (
-            _stands_for(name, targets)
+            _remark_on(name, targets)
             for name, targets in zip(line.names, (survivors, *sources_by_name), strict=True)
         )))  # fmt: skip
         return RequestedEdit(
@@ -215,7 +215,7 @@ class _Comparison:
         targets = self._resolve(number, line.name)
         if not targets:
             return None
-        says = _stands_for(line.name, targets)
+        says = _remark_on(line.name, targets)
         if len(targets) > 1:
             self._wrong(number, f"{says}: name one by its path")
             return None
@@ -261,13 +261,13 @@ class _Comparison:
         self._faults.append(Fault(line, message))
 
 
-def _stands_for(name: str, targets: Sequence[Target]) -> str:
+def _remark_on(name: str, targets: Sequence[Target]) -> str:
     """A remark if a concept is not exactly one note."""
     paths = [target.note.path for target in targets if target.note is not None]
     if len(paths) > 1:
-        return f"{name} stands for {len(paths)} notes: {_listed(paths)}"
+        return f"{name} is the name of {len(paths)} notes: {_listed(paths)}"
     if not paths:
-        return f"{name} stands for no note"
+        return f"{name} has no note"
     return ""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Protocol
 
@@ -13,6 +13,7 @@ from memvault.curation.changes.client_limits import Excess
 from memvault.model.change import CurationTask, Priority, TaskAction, TaskType
 from memvault.model.graph import STATED, NodeKind
 from memvault.model.memory import Lifecycle, Memory
+from memvault.model.moments import is_day
 from memvault.search.scope import SavedNote
 from memvault.stores.graph_view import GraphView
 from memvault.text.names import kind_of
@@ -274,19 +275,8 @@ def missing_notes(memory_id: str, edges: GraphView) -> tuple[str, ...]:
     targets = (edges.node(edge.target) for edge in links)
     names = {node.name for node in targets if node and node.path is None}
     return tuple(
-        sorted(name for name in names if name.casefold() != _MANIFEST_NAME and not _is_day(name))
+        sorted(name for name in names if name.casefold() != _MANIFEST_NAME and not is_day(name))
     )
-
-
-def _is_day(name: str) -> bool:
-    """Whether a name is just a day, such as that of a daily note.
-
-    Daily notes link to neighbouring days before those notes are written.
-    """
-    try:
-        return bool(date.fromisoformat(name.replace("_", "-")))
-    except ValueError:
-        return False
 
 
 def unresolved(memory: Memory, names: Sequence[str]) -> CurationTask:
@@ -321,7 +311,7 @@ class Orphans:
         namers: dict[str, tuple[str, ...]] = {}  # entity → at most two notes that name it
         orphans: list[Memory] = []
         for key, memory in memories.items():
-            needs_no_link = is_document(memory.path) or _is_day(stem_of(memory.path))
+            needs_no_link = is_document(memory.path) or is_day(stem_of(memory.path))
             if needs_no_link or memory.lifecycle is Lifecycle.EPHEMERAL:
                 continue
             connected = former.get(key)

@@ -23,7 +23,8 @@ from memvault.text.encoders.embedding import Embedder
 from memvault.text.relations import NOT_FIELDS
 from memvault.vault.frontmatter.properties import property_key
 
-BOOKKEEPING = frozenset({"modality", "conversation", "session"})  # set in notes of clients
+# Set in notes of clients and imports.
+BOOKKEEPING = frozenset({"modality", "conversation", "imported", "session"})
 # Of plugins and site generators, which keep them in every note: shown only where asked for.
 UPKEEP = frozenset({
     "updated", "updated_at", "updatedat", "date_updated", "last_updated", "modified", "modified_at",

@@ -26,7 +26,7 @@ from memvault.search.lists.named_groups import names_in_note
 from memvault.search.lists.note_properties import terms_of_key
 from memvault.search.lists.overdue import asks_for_overdue, due_days, without_overdue
 from memvault.search.lists.property_questions import PropertyQuestion
-from memvault.search.order import latest_first
+from memvault.search.order import has_only_title, latest_first
 from memvault.search.property_text import KeysByNearness, shown_value, terms_of
 from memvault.search.relations.relation_search import Indexed
 from memvault.search.scope import all_in_scope, in_scope
@@ -271,7 +271,7 @@ class Listing:
         scope: Scope,
     ) -> list[Hit]:
         """These notes with their passages that answer, that have open tasks, or that name a day of
-        the time."""
+        the time; notes without text last."""
         nearest = self._hybrid.search(question, POOL_SIZE, time.narrowed(scope))
         hit_of = {hit.memory.id: hit for hit in nearest if hit.memory.id not in ids_with_tasks}
         hits = [hit_of.get(memory.id) or Hit(memory, 0.0) for memory in memories]
@@ -284,7 +284,7 @@ class Listing:
             return has_task or time.is_named_in(memory, passage.text)
 
         self._hybrid.read_passages(question, hits, answers)
-        return hits
+        return sorted(hits, key=has_only_title)
 
     def _without_subject(self, question: str, scope: Scope) -> list[Memory]:
         """The memories that a question without a subject asks for."""

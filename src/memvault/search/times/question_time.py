@@ -75,6 +75,7 @@ class QuestionTime:
         only_time: whether the question asks for anything of that time.
         past: whether it asks for what happened, so for nothing of future days.
         planned: whether it asks for what is to happen, so not for a past month of that name.
+        ahead: whether it asks for what is due or to do, so not for the diary of that time.
         rest: the question without its times.
     """
 
@@ -83,6 +84,7 @@ class QuestionTime:
     only_time: bool
     past: bool = False
     planned: bool = False
+    ahead: bool = False
     rest: str = ""
 
     @classmethod
@@ -96,11 +98,12 @@ class QuestionTime:
         words, past, anything, plans = time_question_words(rest, question)
         may_be_past = any(cut.any_year or cut.span.first <= calendar.today for cut in cuts)
         is_past = may_be_past and not words.isdisjoint(past)
+        ahead = bool(asks_for_tasks(question) or ASKS_AHEAD.search(question))
         if is_past:
             cuts = [replace(cut, coming=None) for cut in cuts]
-        elif asks_for_tasks(question) or ASKS_AHEAD.search(question):
+        elif ahead:
             cuts = [cut.coming_only if cut.span.is_open else cut for cut in cuts]
-        time = cls(calendar.today, tuple(cuts), words <= anything, rest=rest)
+        time = cls(calendar.today, tuple(cuts), words <= anything, ahead=ahead, rest=rest)
         if time._is_to_come():
             planned = not is_past and words <= plans and not words <= ANYTHING | past
             return replace(time, only_time=words <= plans, past=is_past, planned=planned)
@@ -237,6 +240,7 @@ class QuestionTime:
         if not self.past and memory.date is None:  # today's file says nothing of a day to come
             groups = [named_days, [day for day in own_days if day < self.today]]
         elif not self.past:
+            own_days = [day for day in own_days if day >= self.today or not self.ahead]
             groups = [own_days + named_days]
         for group, days in enumerate(groups):
             days_inside = [day for day in days if _is_in_any(spans, day)]

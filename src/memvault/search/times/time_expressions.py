@@ -8,7 +8,7 @@ days.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
@@ -41,6 +41,7 @@ from memvault.search.times.time_patterns import (
     SAYINGS,
     SAYINGS_AHEAD,
     WEEKDAY_AND_DAY,
+    WEEKDAY_AT_END,
     WEEKDAYS,
     WORD,
     YEAR,
@@ -53,7 +54,9 @@ from memvault.vault.lines import bare_lines
 EventDay = Callable[[str], date | None]
 _YEAR_AT_END = re.compile(r"\b(?:\d{4}|(?:last|this|next) year)$", re.I)
 _BARE_DAY = re.compile(r"(\d{1,2})(?:st|nd|rd|th|er|º|°|\.)?", re.I)
+_DAY_FORMS = ("iso", "d1", "d2", "dotted", "slashed")  # groups of `EXPRESSION`
 _ARTICLE = re.compile(r"^(?:the|l[eao]s?|el|il|de[rmns]|das|het|os?|as?) |^l['’]", re.I)
+_AFTER_WEEKDAY = re.compile(r",?\s+(?:(?:the|den|de[rmn]?|le|el|il|het|o|a) )?", re.I)
 _WORDS_FOR_IN = ("on", "im", "en", "in", "em", "w", "в")
 # The days of the last and the next weeks, the nearest first, and those to come before the past.
 _NEAREST_FIRST = sorted(range(-45, 46), key=lambda away: (abs(away), -away))
@@ -132,7 +135,8 @@ def _days_named(text: str, calendar: Calendar, *, with_year: bool = False) -> li
             continue
         span = span_of(match, calendar)
         if span is not None:
-            coming = next_such(match, span, calendar.today)
+            past_or_coming = span, next_such(match, span, calendar.today)
+            span, coming = _on_its_weekday(match, *past_or_coming)
             spans += [span] if coming is None else either_or_coming(span, coming, calendar.today)
     return spans
 
@@ -156,17 +160,18 @@ def single_days(text: str, written: date, *, with_year: bool = False) -> tuple[d
         if DAY_IN_DIGITS.search(line) or not DAY_WORDS.isdisjoint(WORD.findall(line.lower())):
             spans = _days_named(line, calendar, with_year=with_year)
             days.update(span.first for span in spans if span.first == span.last)
-            days.update(_days_by_weekday(line, written))
+            days.update(day for _, day in _days_by_weekday(line, written))
     return tuple(sorted(days)[:MAX_DAYS])
 
 
-def _days_by_weekday(line: str, written: date) -> Iterator[date]:
+def _days_by_weekday(line: str, written: date) -> Iterator[tuple[re.Match[str], date]]:
     """The days such as "Saturday 28th": that of the nearest month in which it is a Saturday."""
-    for weekday, number in WEEKDAY_AND_DAY.findall(line):
+    for match in WEEKDAY_AND_DAY.finditer(line):
+        weekday, number = WEEKDAYS[match[2].lower()], int(match[3])
         ordinals = (written.toordinal() + away for away in _NEAREST_FIRST)
         days = (date.fromordinal(n) for n in ordinals if 0 < n <= date.max.toordinal())
-        of_month = (day for day in days if day.day == int(number))
-        yield from islice((d for d in of_month if d.weekday() == WEEKDAYS[weekday.lower()]), 1)
+        of_month = (day for day in days if day.day == number)
+        yield from islice(((match, d) for d in of_month if d.weekday() == weekday), 1)
 
 
 def _expressions(text: str) -> Iterator[re.Match[str]]:
@@ -213,12 +218,25 @@ class _Cutter:
             return cutter.cuts[0] if not cutter.text and len(cutter.cuts) == 1 else None
 
         translated = times_in(self.text, lambda english: read(english) is not None)
-        times = sorted([*translated, *self._sayings(), *self._events(event_day)])[:_MAX_CUTS]
+        times = sorted([*self._with_dates(translated), *self._sayings(), *self._events(event_day)])
         limit = len(self.text)
-        for start, end, english in reversed(times):
+        for start, end, english in reversed(times[:_MAX_CUTS]):
             if end <= limit and (cut := read(english)):  # none overlaps another
                 self._cut(start, end, cut)
                 limit = start
+
+    def _with_dates(self, times: Iterable[tuple[int, int, str]]) -> Iterator[tuple[int, int, str]]:
+        """The times, each weekday with the date that follows it: "Freitag, den 18. September"."""
+        date_end = 0
+        for start, end, english in sorted(times):
+            weekday = WEEKDAY_AT_END.search(english)
+            gap = _AFTER_WEEKDAY.match(self.text, end) if weekday else None
+            date = EXPRESSION.match(self.text, gap.end()) if gap else None
+            if weekday and date and not date["prep"] and any(date[form] for form in _DAY_FORMS):
+                date_end = date.end()
+                yield start, date_end, f"{english} {date[0]}"
+            elif start >= date_end:
+                yield start, end, english
 
     def _sayings(self) -> Iterator[tuple[int, int, str]]:
         """English times in other words: first character, end, and their plain form."""
@@ -226,6 +244,8 @@ class _Cutter:
         for pattern, meaning in SAYINGS + (SAYINGS_AHEAD if may_be_ahead else []):
             for match in pattern.finditer(self.text):
                 yield *match.span(), match.expand(meaning)
+        for match, nearest in _days_by_weekday(self.text, today):
+            yield *match.span(), f"{match[1] or 'on'} {nearest}"
         for match in DAY_OF_MONTH.finditer(self.text):
             days = (today + timedelta(n if may_be_ahead else -n) for n in range(62))
             if day := next((day for day in days if day.day == int(match[2])), None):
@@ -309,7 +329,8 @@ class _Cutter:
     def _point_cut(self, match: re.Match[str], span: Span) -> tuple[int, Cut]:
         """Where a time that is named by itself ends, and the days on the side that is meant."""
         today = self._calendar.today
-        preposition, coming = (match["prep"] or "").lower(), next_such(match, span, today)
+        preposition = (match["prep"] or "").lower()
+        span, coming = _on_its_weekday(match, span, next_such(match, span, today))
         onwards = ONWARDS.match(self.text, match.end()) if preposition == "from" else None
         end = onwards.end() if onwards else match.end()
         if preposition == "from" and (onwards or span.last >= today):
@@ -347,6 +368,20 @@ class _Cutter:
             with suppress(OverflowError):  # beyond the calendar
                 span = next_to(match["prep"], match["unit"], span)
                 self._cut(match.start(), match.start("event") + point.end(), Cut(0, span))
+
+
+def _on_its_weekday(
+    match: re.Match[str], span: Span, coming: Span | None
+) -> tuple[Span, Span | None]:
+    """The days that a date without a year may mean, without the one on another weekday than the
+    date's own: "Friday 4 December"."""
+    if match["its_weekday"] is None or coming is None:
+        return span, coming
+    weekday = WEEKDAYS[match["its_weekday"].lower()]
+    is_past, is_coming = (day.first.weekday() == weekday for day in (span, coming))
+    if is_past == is_coming:
+        return span, coming
+    return (span, None) if is_past else (coming, None)
 
 
 def _with_month(day: str, whole_day: str) -> str:

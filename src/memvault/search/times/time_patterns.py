@@ -67,9 +67,11 @@ _EARLIER_YEAR = (
     r"(?(prep)(?<!for )1[5-8]\d{2}(?=\W*$|[?.!,;:)]|"
     r" (?:and|or|to|until|on|at|in|for|with|by|about)\b)|(?!))"
 )
+# A weekday directly before a date belongs to it, and the date says the day: "Friday 18 September".
+_ITS_WEEKDAY = rf"(?:(?:(?:last|past|this|next|coming) )?(?P<its_weekday>{_WEEKDAY}),? (?:the )?)?"
 _OF_A_TIME = rf" (?:of|in) (?:{_MONTH}|\d{{4}})\b"  # "the last week of August"
 _POINTS = (
-    rf"(?:(?:the )?(?P<around>week|weekend) of )?(?:{'|'.join(_DAYS)})",
+    rf"(?:(?:the )?(?P<around>week|weekend) of )?{_ITS_WEEKDAY}(?:{'|'.join(_DAYS)})",
     r"(?P<numbered_week>\d{4}-(?:w|kw ?)\d{2}|(?:the )?week \d{1,2} (?:of )?\d{4}|"
     r"(?:kw|kalenderwoche|calendar week) ?\d{1,2}(?:(?:/| (?:of )?)\d{4})?)\b",
     r"(?P<iso_month>\d{4}-\d{2})(?![-\d])",
@@ -109,7 +111,9 @@ AMBIGUOUS_DAY = re.compile(r"\b\d{1,2}([/-])\d{1,2}\1\d{4}\b")  # 4/12/2026: day
 DAY_IN_DIGITS = re.compile(r"\d-\d{1,2}-\d|\d\. ?\d{1,2}\. ?\d|\d/\d{1,2}/\d")
 # A day of a month that its weekday makes certain: "Saturday the 28th".
 WEEKDAY_AND_DAY = re.compile(
-    rf"\b({_WEEKDAY}),? (?:the )?(\d{{1,2}})(?:st|nd|rd|th)\b(?! (?:of )?(?:{_MONTH})\b)", re.I
+    rf"\b(?:(on|by|until|till|before|after|since) )?({_WEEKDAY}),? (?:the )?"
+    rf"(\d{{1,2}})(?:st|nd|rd|th)\b(?! (?:of )?(?:{_MONTH})\b)",
+    re.I,
 )
 WORD = re.compile(r"[^\W\d_]+")
 # Without one of these or a date in digits a line names no single day.
@@ -141,6 +145,7 @@ SAYINGS_AHEAD = [(re.compile(pattern, re.I), meaning) for pattern, meaning in (
     (rf"\bin{_WITHIN}", r"\1 \2s from now"),
     (rf"\bwithin{_WITHIN}", r"the next \1 \2s"),
 )]  # fmt: skip
+WEEKDAY_AT_END = re.compile(rf"(?:{_WEEKDAY})$", re.I)
 DAY_OF_MONTH = re.compile(
     r"\b(on|by|until|till|before|after|since) the (\d{1,2})(?:st|nd|rd|th)(?=[?.!,]|$)", re.I
 )

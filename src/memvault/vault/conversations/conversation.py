@@ -127,6 +127,9 @@ class UnreadableEntry:
     reason: str
 
 
+_FILE_MARK = re.compile(r"\*\((?:image|audio|video|file: .*)\)\*")  # alone on its line
+
+
 class Malformed(Exception):
     """An entry of the export cannot be read; the message says why."""
 
@@ -162,7 +165,8 @@ def conversation_of(
         raise Malformed("empty conversation")
     checked_title = " ".join(storable_text(title).split()) if isinstance(title, str) else ""
     if not checked_title or checked_title.casefold() in {"new chat", "untitled"}:
-        checked_title = title_of(turns[0].text) or f"Conversation with {NAMES[provider]}"
+        first_words = title_of(_FILE_MARK.sub("", turns[0].text))
+        checked_title = first_words or f"Conversation with {NAMES[provider]}"
     return Conversation(provider, external_id.strip(), checked_title, created, tuple(turns))
 
 

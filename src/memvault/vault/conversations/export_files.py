@@ -120,7 +120,7 @@ def _entries(source: Path, provider: Provider) -> Iterator[tuple[str, str, list[
             json_files = [file for pattern in patterns for file in source.glob(pattern)]
             files = {file.relative_to(source).as_posix(): file for file in json_files}
             contents = ((name, kind_of(name), files[name].read_bytes()) for name in ordered(files))
-            yield from _parsed_files(contents, source.name, provider)
+            yield from _parsed_files(contents, source.resolve().name, provider)
         elif zipfile.is_zipfile(source):
             with zipfile.ZipFile(source) as archive:
                 names = ordered(archive.namelist())

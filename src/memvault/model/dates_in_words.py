@@ -1,0 +1,55 @@
+"""Recognises a text that is nothing but a date, in the languages of `months`.
+
+The year is what such a text may lack: "Friday 18 September", "Freitag, den 18. September".
+"""
+
+from __future__ import annotations
+
+import calendar
+import re
+
+from memvault.model.months import NAMED_MONTHS
+
+# German, French, Spanish, Italian, Portuguese, Dutch, Polish, Russian, Czech, Slovak, Ukrainian,
+# Swedish, Danish with Norwegian, and Romanian.
+_NAMES = """
+montag dienstag mittwoch donnerstag freitag samstag sonnabend sonntag
+lundi mardi mercredi jeudi vendredi samedi dimanche
+lunes martes miércoles jueves viernes sábado domingo
+lunedì martedì mercoledì giovedì venerdì sabato domenica
+segunda terça quarta quinta sexta feira
+maandag dinsdag woensdag donderdag vrijdag zaterdag zondag
+poniedziałek wtorek środa czwartek piątek sobota niedziela
+понедельник вторник среда четверг пятница суббота воскресенье
+pondělí úterý středa čtvrtek pátek neděle pondelok utorok streda štvrtok piatok nedeľa
+понеділок вівторок середа четвер п'ятниця субота неділя
+måndag tisdag onsdag torsdag fredag lördag söndag
+mandag tirsdag lørdag søndag
+luni marți miercuri joi vineri sâmbătă duminică
+"""
+_WEEKDAYS = (*(name.lower() for name in calendar.day_name), *_NAMES.split())
+_PARTICLES = frozenset(
+    ("the", "of", "den", "der", "de", "del", "di", "le", "la", "el", "il", "am", "på")
+)  # fmt: skip
+_WEEKS = frozenset(
+    ("week", "woche", "kw", "semaine", "semana",
+     "settimana", "tydzień", "týden", "vecka", "uge")
+)  # fmt: skip
+_ORDINAL = re.compile(r"\d{1,2}(?:st|nd|rd|th|er)?")
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_LEAST_LETTERS = 2  # of an abbreviated weekday: "Mo", "Fri"
+
+
+def is_date_without_year(text: str) -> bool:
+    """Whether each word of a text is a weekday, a month, "week", a small number, or joins these."""
+    words = _WORD.findall(text.lower().replace("’", "'"))
+    rest = [word for word in words if word not in _PARTICLES]
+    return bool(rest) and all(map(_is_of_a_date, rest))
+
+
+def _is_of_a_date(word: str) -> bool:
+    if word[0].isdigit():
+        return _ORDINAL.fullmatch(word) is not None
+    if word in NAMED_MONTHS or word in _WEEKS:
+        return True
+    return len(word) >= _LEAST_LETTERS and any(name.startswith(word) for name in _WEEKDAYS)
