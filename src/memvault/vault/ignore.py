@@ -104,7 +104,8 @@ class IgnoreRules:
         if not _matches(self._current(), place):
             return None
         if _matches(self._listed_spec, place):
-            return UNREADABLE if self._listed is None else f"{IGNORE_FILE} excludes {place}"
+            is_known = self._listed is not None
+            return f"{IGNORE_FILE} " + (f"excludes {place}" if is_known else "cannot be read")
         return (
             f"Obsidian's settings exclude {place} or keep templates there; to have it indexed, add "
             f"the line !/{place} to {IGNORE_FILE}"
