@@ -22,6 +22,7 @@ from websockets.exceptions import WebSocketException
 from websockets.sync.client import ClientConnection, connect
 
 from mcp_server.engine.installed import installed_version
+from memvault.config.engine_lock import is_held
 from memvault.config.paths import StateFolder
 from memvault.model.errors import EngineUnavailable
 from memvault.model.json_text import json_value
@@ -175,6 +176,10 @@ class Launcher:
         return "" if read_address(self._state) is None else ABRUPT_END
 
     def _connect_if_running(self) -> ClientConnection | None:
+        # A killed engine leaves its address behind, whose port another user's program may have by
+        # now: it would read all that is stored, and answer in the engine's place.
+        if not is_engine_running(self._state):
+            return None
         address = read_address(self._state)
         if address is None or self._is_older(address):
             return None
@@ -191,7 +196,7 @@ class Launcher:
                 close_timeout=1.0,
             )
         except (OSError, EOFError, WebSocketException):
-            return None  # a killed engine's address; its port may be another program's by now
+            return None  # the engine was killed just now
 
     def _start(self, deadline: float) -> ClientConnection:
         """Called with the start lock held."""
@@ -268,17 +273,7 @@ class Launcher:
 
 def is_engine_running(state: StateFolder) -> bool:
     """Whether a process holds the engine's lock; it may be starting, or not answer."""
-    from filelock import FileLock, Timeout
-
-    if not state.engine_lock.exists():
-        return False
-    lock = FileLock(state.engine_lock)
-    try:
-        lock.acquire(blocking=False)
-    except Timeout:
-        return True
-    lock.release()
-    return False
+    return is_held(str(state.engine_lock))
 
 
 def ask(address: EngineAddress, method: str, path: str) -> bytes:

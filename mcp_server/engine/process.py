@@ -85,8 +85,6 @@ def run_engine(
         )
     state.create()
     with _only_engine(state), bound_socket(settings, _usual_port(state)) as listener:
-        if (former := read_address(state)) is not None:
-            _log.warning("the last engine, process %d, did not stop. %s", former.pid, ABRUPT_END)
         mcp, startup = assemble()
         address = _new_address(settings, listener)
         server = _new_server(settings, state, address, mcp, startup, idle_exit=idle_exit)
@@ -112,6 +110,9 @@ def _only_engine(state: StateFolder) -> Iterator[None]:
             "Stop it with `memvault stop` first to start another."
         ) from None
     try:
+        if (former := read_address(state)) is not None:
+            remove_address(state, former)  # nobody may ask there while this engine starts
+            _log.warning("the last engine, process %d, did not stop. %s", former.pid, ABRUPT_END)
         yield
     finally:
         lock.release()

@@ -43,6 +43,18 @@ def known() -> list[Labelled]:
     ]
 
 
+def as_they_come() -> list[Labelled]:
+    """Texts on technical matters as people import them, and hostile texts of many kinds.
+
+    Neither rules nor training know them, and they were written before any of them was checked.
+    """
+    ordinary = immunity_texts.read_texts("technical_texts.txt")
+    hostile = immunity_texts.read_texts("hostile_texts.txt")
+    return [Labelled(text, "technical", False) for text in ordinary] + [
+        Labelled(text, "hostile", True) for text in hostile
+    ]
+
+
 def read(file: Path) -> list[Labelled]:
     rows = json.loads(file.read_text(encoding="utf-8"))
     return [Labelled(row["text"], row["kind"], bool(row["attack"])) for row in rows]
@@ -53,7 +65,11 @@ def main() -> None:
     parser.add_argument("--texts", type=Path, help="more texts to measure with")
     parser.add_argument("--show", action="store_true", help="print what was judged wrong")
     given = parser.parse_args()
-    sets = {"blind": blind(), "single sentences of known kinds": known()}
+    sets = {
+        "blind": blind(),
+        "single sentences of known kinds": known(),
+        "texts as they come": as_they_come(),
+    }
     sets["blind, beside talk of attacks"] = [
         Labelled(f"Security review: {each.text}\n\nThis is about phishing.", each.kind, True)
         for each in sets["blind"]

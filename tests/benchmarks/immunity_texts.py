@@ -10,6 +10,7 @@ import random
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from tests.benchmarks import immunity_sentences
 
@@ -541,6 +542,12 @@ class Labelled:
     text: str
     kind: str
     attack: bool
+
+
+def read_texts(name: str) -> list[str]:
+    """The texts of a file in this folder, which lines of ``%%%`` separate."""
+    text = Path(__file__).with_name(name).read_text(encoding="utf-8")
+    return [each.strip() for each in text.split("\n%%%\n")]
 
 
 def filled(template: str, rng: random.Random) -> str:

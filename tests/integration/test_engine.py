@@ -211,7 +211,7 @@ def test_a_call_whose_engine_is_killed_says_that_memory_may_have_run_out(tmp_pat
     assert raised.value.message.endswith(f"try again. {ABRUPT_END}")
     exit_code(process)
     following = spawn(state)
-    until(lambda: address_of(state).pid == following.pid)
+    until(lambda: (found := read_address(state)) and found.pid == following.pid)
     assert f"the last engine, process {process.pid}, did not stop. {ABRUPT_END}" in (
         state.log.read_text()
     )

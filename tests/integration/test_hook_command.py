@@ -17,6 +17,7 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 from mcp_server.engine.launcher import EngineAddress, ask, read_address, write_address
 from memvault.config.hook_files import LIMITS, MAX_TIMEOUTS, HookFiles
@@ -122,7 +123,7 @@ def hooks(tmp_path: Path) -> Hooks:
 def silent_engine(hooks: Hooks) -> Iterator[None]:
     """Takes connections and never answers."""
     hooks.state.create()
-    with socket.create_server(("127.0.0.1", 0)) as listener:
+    with FileLock(hooks.state.engine_lock), socket.create_server(("127.0.0.1", 0)) as listener:
         held: list[socket.socket] = []
         stop = threading.Event()
 
@@ -190,7 +191,11 @@ def test_nobody_who_reads_the_output_is_no_other_exit_code(hooks: Hooks, tmp_pat
     without a stderr to report it to."""
     hooks.state.create()
     answer = b"HTTP/1.1 200 OK\r\n\r\n{}"
-    with socket.create_server(("127.0.0.1", 0)) as listener, Path("/dev/full").open("wb") as full:
+    with (
+        FileLock(hooks.state.engine_lock),
+        socket.create_server(("127.0.0.1", 0)) as listener,
+        Path("/dev/full").open("wb") as full,
+    ):
         port = listener.getsockname()[1]
         write_address(hooks.state, EngineAddress(os.getpid(), "127.0.0.1", port, "t", "0.1.0", 0.0))
         command = [sys.executable, "-m", "memvault.cli", "hook", "SessionStart"]

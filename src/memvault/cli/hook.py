@@ -14,6 +14,7 @@ import sys
 import threading
 import time
 
+from memvault.config.engine_lock import is_held
 from memvault.config.hook_files import KEPT, LIMITS, MAX_TIMEOUTS, HookFiles
 from memvault.model.json_text import json_value
 
@@ -83,9 +84,13 @@ def _run(files: HookFiles, client: str, event: str, options: dict[str, str]) -> 
 def _ask(state: str, path: str, data: bytes, deadline: float) -> bytes | None:
     """The engine's answer; None if no engine accepts the request.
 
+    Nothing is sent to the address of a killed engine, as another user's program may have its port.
+
     Raises:
         TimeoutError: it accepted the connection but did not answer in time.
     """
+    if not is_held(os.path.join(state, "engine.lock")):
+        return None
     try:
         with open(os.path.join(state, "engine.json"), "rb") as file:
             address = json_value(file.read())

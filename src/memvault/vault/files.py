@@ -142,7 +142,7 @@ class Vault(VaultPaths):
             return False
         if not is_unicode(path) or self.ignore_rules.excludes(path):
             return False
-        if is_document(path) and (stat := self.stat(path)) and self._walk.is_too_large(stat):
+        if (stat := self.stat(path)) and self._walk.is_too_large(stat):
             return False
         depth = len(self.root.parts)
         steps = (Path(*file.parts[:end]) for end in range(depth + 1, len(file.parts) + 1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import stat as stat_module
@@ -19,6 +20,10 @@ from memvault.vault.note_folders import NoteFolders
 
 IGNORE_FILE = ".memvaultignore"
 MANIFEST = "manifest.md"
+UNREADABLE = (
+    f"{IGNORE_FILE} cannot be read; until it can, what it excluded before stays so, and if that is "
+    "not known, no note is read. Allow reading it, or replace it by a file"
+)
 NOTE_SUFFIXES = frozenset({".md", ".markdown"})
 # Settings of Obsidian and its plugins, and the key that names excluded files, or a folder of
 # templates or scripts.
@@ -38,7 +43,9 @@ class IgnoreRules:
     They exclude dot files and folders (`.obsidian`, `.trash`, `.memvault`), the manifest, what
     Obsidian's settings exclude or name as folders of templates, and the patterns in
     `.memvaultignore`, in gitignore's syntax; ``!/Templates/`` includes such a folder again. These
-    files are read again when they change. Paths are relative to the vault, with forward slashes.
+    files are read again when they change. While `.memvaultignore` cannot be read, what it said
+    before holds; if that is not known, everything is excluded, as it may hide anything. Paths are
+    relative to the vault, with forward slashes.
     """
 
     def __init__(self, root: Path, folders: NoteFolders = NoteFolders()) -> None:
@@ -47,6 +54,7 @@ class IgnoreRules:
         self._files = [root / file for file in (IGNORE_FILE, *OBSIDIAN_SETTINGS)]
         self._file_stamps: list[tuple[int, int] | None] = [None] * len(self._files)
         self._settings: dict[str, Any] = {}  # as last read, by file
+        self._listed: list[str] | None = None  # the lines as last read
         self._listed_spec = self._spec = GitIgnoreSpec.from_lines([])
         self.problem: str | None = None
 
@@ -96,7 +104,8 @@ class IgnoreRules:
         if not _matches(self._current(), place):
             return None
         if _matches(self._listed_spec, place):
-            return f"{IGNORE_FILE} excludes {place}"
+            is_known = self._listed is not None
+            return f"{IGNORE_FILE} " + (f"excludes {place}" if is_known else "cannot be read")
         return (
             f"Obsidian's settings exclude {place} or keep templates there; to have it indexed, add "
             f"the line !/{place} to {IGNORE_FILE}"
@@ -112,6 +121,8 @@ class IgnoreRules:
         if stamps != self._file_stamps:
             self._file_stamps, self.problem = stamps, None
             patterns = [normalized(line) for line in self._read()] if stamps[0] else []
+            if self.problem == UNREADABLE:
+                self._file_stamps[0] = None  # so that it is tried again
             self._listed_spec = GitIgnoreSpec.from_lines(patterns)
             self._spec = GitIgnoreSpec.from_lines([*self._excluded_in_obsidian(), *patterns])
         return self._spec
@@ -124,9 +135,7 @@ class IgnoreRules:
         """
         for file, key in OBSIDIAN_SETTINGS.items():
             try:
-                self._settings[file] = json_value(
-                    (self._root / file).read_text(encoding="utf-8-sig")
-                )
+                self._settings[file] = json_value(_text(self._root / file))
             except OSError:
                 self._settings[file] = None  # the person does not use this plugin
             except ValueError:
@@ -140,13 +149,13 @@ class IgnoreRules:
                     yield f"/{pattern}" if start.endswith("/") else f"/{pattern}*"
 
     def _read(self) -> list[str]:
-        """The valid lines of `.memvaultignore`."""
+        """The valid lines of `.memvaultignore`, or what holds while it cannot be read."""
         try:
-            text = (self._root / IGNORE_FILE).read_text(encoding="utf-8-sig", errors="replace")
+            text = _text(self._root / IGNORE_FILE, errors="replace")
         except OSError:
-            self.problem = f"{IGNORE_FILE} cannot be read; allow reading it"
-            return []
-        patterns = []
+            self.problem = UNREADABLE
+            return ["*"] if self._listed is None else self._listed
+        patterns = self._listed = []
         for number, line in enumerate(bare_lines(text), start=1):
             try:
                 GitIgnoreSpec.from_lines([line])
@@ -155,6 +164,13 @@ class IgnoreRules:
             else:
                 patterns.append(line)
         return patterns
+
+
+def _text(file: Path, errors: str = "strict") -> str:
+    """Raises OSError also for what is no ordinary file, such as a pipe, which may never end."""
+    if not file.is_file():
+        raise OSError(errno.EINVAL, "not an ordinary file")
+    return file.read_text(encoding="utf-8-sig", errors=errors)
 
 
 def _matches(spec: GitIgnoreSpec, path: str) -> bool:

@@ -342,7 +342,7 @@ class Journal:
         return [item for item in self._read() if isinstance(item, TornLine)]
 
     def files(self) -> list[Path]:
-        """The journal's files, oldest month first.
+        """The journal's files, oldest month first; a pipe or device, which may never end, is none.
 
         Raises:
             StorageError: the folder cannot be read. It does not count as empty: then the notes'
@@ -350,7 +350,8 @@ class Journal:
         """
         with storage_errors(self._name):
             try:
-                files = sorted(self._folder.iterdir())
+                with os.scandir(self._folder) as entries:
+                    files = sorted(Path(entry.path) for entry in entries if entry.is_file())
             except FileNotFoundError:
                 return []
         kinds = (".jsonl", COMPRESSED)

@@ -26,6 +26,13 @@ class NoteStat:
     mtime_ns: int
 
 
+MAX_NOTE_BYTES = 200_000_000  # a larger note would be read into memory whole, for its beginning
+TOO_LARGE = (
+    f"it is larger than {MAX_NOTE_BYTES // 1_000_000} MB, and not read; divide it, or list it in "
+    f"{IGNORE_FILE}"
+)
+
+
 class NoteWalk:
     """Lists the notes of one vault.
 
@@ -74,7 +81,11 @@ class NoteWalk:
         if not entry.is_file() or self._ignore.excludes_file(path):
             return None
         stat = self._stat(path, entry)
-        return None if stat is None or self.is_too_large(stat) else stat
+        if stat is None or not self.is_too_large(stat):
+            return stat
+        if not is_document(path):
+            self.problems[path] = TOO_LARGE
+        return None
 
     def _record_icloud(self, path: str) -> None:
         """Record a note that is only in iCloud; a placeholder may be left next to the note."""
@@ -94,8 +105,9 @@ class NoteWalk:
             )
 
     def is_too_large(self, stat: NoteStat) -> bool:
-        """Whether this is a document with more bytes than are read."""
-        return is_document(stat.path) and stat.size > self._max_document_bytes
+        """Whether this is a note or document with more bytes than are read."""
+        most = self._max_document_bytes if is_document(stat.path) else MAX_NOTE_BYTES
+        return stat.size > most
 
     def _entries(self, folder: str) -> list[os.DirEntry[str]]:
         try:

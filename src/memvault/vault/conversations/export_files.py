@@ -6,8 +6,10 @@ hundred megabytes of text are fine.
 
 from __future__ import annotations
 
+import lzma
 import re
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -50,6 +52,9 @@ _FORMS: dict[Provider, _Form] = {
     ),
 }
 _EXPORT_FILE = r"(?:.*/)?(?:({0})(?:[-_]?\d+)?\.json|({0})/[^/]+\.json)"
+MAX_UNPACKED_BYTES = 2_000_000_000  # of one file; a zip file of some MB can claim any size
+# What the standard library raises for a damaged zip file.
+_DAMAGED = (zipfile.BadZipFile, EOFError, zlib.error, lzma.LZMAError)
 _DEPTH = 4  # folders of an unpacked export that its files may be in
 
 
@@ -124,7 +129,7 @@ def _entries(source: Path, provider: Provider) -> Iterator[tuple[str, str, list[
         elif zipfile.is_zipfile(source):
             with zipfile.ZipFile(source) as archive:
                 names = ordered(archive.namelist())
-                contents = ((name, kind_of(name), archive.read(name)) for name in names)
+                contents = ((name, kind_of(name), _unpacked(archive, name)) for name in names)
                 yield from _parsed_files(contents, source.name, provider)
         else:
             one = (source.name, kind_of(source.name), source.read_bytes())
@@ -136,8 +141,22 @@ def _entries(source: Path, provider: Provider) -> Iterator[tuple[str, str, list[
         ) from error
     except FileNotFoundError as error:
         raise InvalidParams(f"{source.name} does not exist") from error
-    except (OSError, zipfile.BadZipFile, RuntimeError) as error:
+    except _DAMAGED as error:
+        raise InvalidParams(
+            f"{source.name} is damaged; get the export from {NAMES[provider]} again"
+        ) from error
+    except (OSError, RuntimeError) as error:
         raise InvalidParams(f"{source.name} cannot be read: {type(error).__name__}") from error
+
+
+def _unpacked(archive: zipfile.ZipFile, name: str) -> bytes:
+    size = archive.getinfo(name).file_size
+    if size > MAX_UNPACKED_BYTES:
+        raise InvalidParams(
+            f"{name} would unpack to {size / 1e9:,.1f} GB; at most {MAX_UNPACKED_BYTES / 1e9:g} GB "
+            "are read. If it is a real export, unpack it, divide the file and import the parts."
+        )
+    return archive.read(name)
 
 
 def _parsed_files(
