@@ -95,6 +95,8 @@ def test_a_note_is_shown_by_title_alias_file_name_path_and_id(
         assert capsys.readouterr().out == text
     assert run(["show", "What the bike costs"]) == 1
     assert "the nearest names are What the bike cost" in capsys.readouterr().err
+    assert run(["show", "costs/2026 bike.md"]) == 1  # a path that it had in another folder
+    assert "a note of this name is at money/2026 bike.md" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="its user folders ignore the environment")

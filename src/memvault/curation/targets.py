@@ -109,9 +109,13 @@ def _only(candidates: list[Target], target: str, memories: MemoryLookup) -> Targ
             "`memvault manifest --apply` applies their edits; to change a note, name that note",
             target=target,
         )
+    file_name = target.replace("\\", "/").rpartition("/")[2]
+    elsewhere = [found.note.path for found in _notes_named(file_name, memories) if found.note]
     nearest = nearest_names(target, memories)
     hint = "search for what it says"
-    if nearest:
+    if elsewhere:
+        hint = f"a note of this name is at {', '.join(elsewhere[:MAX_NEAREST])}"
+    elif nearest:
         hint = f"the nearest names are {', '.join(nearest)}"
     raise NoteNotFound(
         f"No memory or concept has the id, path or name {target!r}; {hint}",
