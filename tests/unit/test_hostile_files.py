@@ -138,7 +138,23 @@ def test_an_export_that_was_damaged_on_its_way_is_read_or_refused(
     with zipfile.ZipFile(file, "w", method) as archive:
         archive.writestr("conversations.json", conversation)
     content = bytearray(file.read_bytes())
-    content[data.draw(st.integers(40, 300))] ^= data.draw(st.integers(1, 255))
+    place = data.draw(st.integers(0, len(content) - 1))
+    content[place] ^= data.draw(st.integers(1, 255))
     file.write_bytes(content)
     with suppress(InvalidParams):
         list(read_export(file, "chatgpt"))
+
+
+def test_an_export_with_damaged_data_or_names_is_called_damaged(tmp_path: Path) -> None:
+    file, name = tmp_path / "e.zip", "Gespräch/conversations.json"
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_BZIP2) as archive:
+        archive.writestr(name, json.dumps([chatgpt(message("user", "Seeds"))]))
+    content = file.read_bytes()
+    in_data = content.index(name.encode()) + len(name.encode()) + 30
+    for damaged in (
+        content[:in_data] + b"\0\0\0\0" + content[in_data + 4 :],
+        content.replace("ä".encode(), b"\xff\xff"),
+    ):
+        file.write_bytes(damaged)
+        with pytest.raises(InvalidParams, match="is damaged"):
+            list(read_export(file, "chatgpt"))
