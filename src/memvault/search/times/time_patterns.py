@@ -154,7 +154,7 @@ DAY_OF_MONTH = re.compile(
 ONWARDS = re.compile(r" (?:on|onwards?|forwards?|until (?:now|today))\b", re.IGNORECASE)
 # Words before the beginning of a time, and between its beginning and end, in some languages. In the
 # end of "from Monday, 2 March, to Friday, 6 March" a comma follows the weekday.
-_TO_FRIDAY = rf"(?:[^\W\d]+, (?:(?:the|de[mnr]) )?(?=\d{{1,2}}\S{{0,2}} (?:{_MONTH})\b))?"
+_TO_FRIDAY = rf"(?:[^\W\d]{{2,20}}, (?:(?:the|de[mnr]) )?(?=\d{{1,2}}\S{{0,2}} (?:{_MONTH})\b))?"
 BETWEEN = [
     re.compile(
         rf"\b(?:{before}) (.{{1,30}}?),? (?:{within}) ({_TO_FRIDAY}.{{1,30}}?)"
