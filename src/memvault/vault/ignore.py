@@ -20,6 +20,10 @@ from memvault.vault.note_folders import NoteFolders
 
 IGNORE_FILE = ".memvaultignore"
 MANIFEST = "manifest.md"
+UNKNOWN = (
+    f"{IGNORE_FILE} cannot be read, so memvault does not know what it hides, and reads no note. "
+    "Allow reading it, or replace it by a file"
+)
 UNREADABLE = (
     f"{IGNORE_FILE} cannot be read; until it can, what it excluded before stays so, and if that is "
     "not known, no note is read. Allow reading it, or replace it by a file"
@@ -57,6 +61,12 @@ class IgnoreRules:
         self._listed: list[str] | None = None  # the lines as last read
         self._listed_spec = self._spec = GitIgnoreSpec.from_lines([])
         self.problem: str | None = None
+
+    @property
+    def are_unknown(self) -> bool:
+        """Whether everything is excluded, as `.memvaultignore` could not be read even once."""
+        self._current()
+        return self.problem == UNREADABLE and self._listed is None
 
     def excludes_folder(self, path: str) -> bool:
         """Whether this folder itself is excluded; its parents are not checked."""
@@ -104,8 +114,9 @@ class IgnoreRules:
         if not _matches(self._current(), place):
             return None
         if _matches(self._listed_spec, place):
-            is_known = self._listed is not None
-            return f"{IGNORE_FILE} " + (f"excludes {place}" if is_known else "cannot be read")
+            return f"{IGNORE_FILE} " + (
+                "cannot be read" if self.are_unknown else f"excludes {place}"
+            )
         return (
             f"Obsidian's settings exclude {place} or keep templates there; to have it indexed, add "
             f"the line !/{place} to {IGNORE_FILE}"
