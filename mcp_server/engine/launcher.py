@@ -203,7 +203,7 @@ class Launcher:
         child: subprocess.Popen[bytes] | None = None
         stopped: EngineAddress | None = None
         while time.monotonic() < deadline:
-            address = read_address(self._state)
+            address = read_address(self._state) if is_engine_running(self._state) else None
             if address is not None and address != stopped and self._is_older(address):
                 if child is None:
                     stopped = address

@@ -12,6 +12,7 @@ from memvault.model.errors import GraphQueryError, StorageError, StoreUnavailabl
 from memvault.search.hybrid import HybridSearch
 from memvault.stores.open import without_password
 from memvault.vault.files import vault_missing
+from memvault.vault.ignore import UNKNOWN
 
 if TYPE_CHECKING:
     from mcp_server.runtime.container import Container
@@ -134,11 +135,14 @@ def degraded_parts(container: Container) -> dict[str, list[str]]:
 
 
 def incomplete_because(container: Container) -> str | None:
-    """Why answers may be incomplete, in words: a missing vault, an unreachable or full store, or
-    notes that another process has not indexed; None if they are complete."""
+    """Why answers may be incomplete, in words: a missing vault, a `.memvaultignore` that was never
+    read, an unreachable or full store, or notes that another process has not indexed; None if they
+    are complete."""
     live = container.live
     if container.vault.is_missing():
         return vault_missing(container.vault.root).message
+    if container.vault.ignore_rules.are_unknown:
+        return f"{UNKNOWN}."
     if unreachable := live.stores.unreachable():
         return f"{_names_and_verb(unreachable)} unreachable; results may be incomplete."
     if full := live.stores.full():

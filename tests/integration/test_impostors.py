@@ -8,6 +8,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +21,7 @@ from mcp_server.engine.launcher import EngineAddress, Launcher, is_engine_runnin
 from memvault.config.paths import StateFolder
 from tests.integration.test_hook_command import Hooks
 from tests.integration.tiny_engine import quick_command
+from tests.unit.test_files import posix_only
 from tests.waiting import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.usefixtures("forked_engines")
@@ -80,3 +83,24 @@ def test_only_a_lock_that_is_held_shows_an_engine(tmp_path: Path) -> None:
     with lock:
         assert is_engine_running(state)
     assert not is_engine_running(state)
+
+
+@posix_only
+def test_nobody_who_looks_at_the_lock_is_taken_for_an_engine(tmp_path: Path) -> None:
+    state = StateFolder(tmp_path)
+    with FileLock(state.engine_lock):
+        pass
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: is_engine_running(state), range(8000)))
+    assert not any(found)
+
+
+def test_no_client_asks_it_to_make_way_for_a_newer_engine(
+    tmp_path: Path, stale: EngineAddress, received: list[str]
+) -> None:
+    state = StateFolder(tmp_path)
+    write_address(state, replace(stale, version="0.0.1"))
+    launcher = Launcher(state, quick_command(tmp_path, 0.5), timeout=PATIENCE_SECONDS)
+    with connect_to_engine(launcher, state) as client:
+        assert client.address.port != stale.port
+    assert received == []

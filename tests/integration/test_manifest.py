@@ -11,10 +11,13 @@ from typing import Any
 import pytest
 from fastmcp import Client
 
+from mcp_server.runtime.index_status import incomplete_because
 from memvault.curation.changes import file_edits
 from memvault.curation.changes.curator import Curator
 from memvault.curation.changes.plan import Attribution, Edit
+from memvault.model.errors import StorageError
 from memvault.vault.files import Vault
+from memvault.vault.ignore import IGNORE_FILE
 from memvault.vault.journal import Journal
 from tests.integration.caller import Caller
 from tests.integration.small_vault import opened
@@ -100,6 +103,21 @@ def test_a_manifest_lists_no_day_that_has_no_note(mill: Caller) -> None:
     text = written(mill)
     assert "- 2026-03-05" in text
     assert "2026-03-04" not in text and "2026-03-06" not in text
+
+
+def test_the_lines_stay_while_no_note_is_read(mill: Caller) -> None:
+    before = written(mill)
+    vault = root(mill)
+    (vault / IGNORE_FILE).mkdir()
+    mill.container.indexing.scan()
+    assert "cannot be read" in (incomplete_because(mill.container) or "")
+    with pytest.raises(StorageError, match="cannot be read"):
+        mill.container.manifest.write()
+    assert (vault / "manifest.md").read_text(encoding="utf-8") == before
+    (vault / IGNORE_FILE).rmdir()
+    mill.container.indexing.scan()
+    assert incomplete_because(mill.container) is None
+    assert written(mill).splitlines()[:-1] == before.splitlines()[:-1]
 
 
 def test_a_preview_shows_each_note_and_line_and_touches_nothing(mill: Caller) -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from memvault.model.errors import InvalidParams, OutsideVault, StorageError
 from memvault.vault.export import export_folder, export_json, restore_export
 from memvault.vault.files import Vault
+from memvault.vault.ignore import IGNORE_FILE
 from memvault.vault.journal import Actor, Journal, JournalEntry
 
 
@@ -208,6 +209,16 @@ def test_a_journal_is_restored_only_into_a_vault_without_a_history(
     assert [each.name for each in journal.iterdir()] == ["2026-01.jsonl"]
     (tmp_path / "new").mkdir()
     assert planted["path"] in restore_export(file, Vault(tmp_path / "new")).written
+
+
+@pytest.mark.parametrize("export", [export_folder, export_json])
+def test_an_export_is_refused_while_nobody_knows_what_to_leave_out(
+    root: Path, tmp_path: Path, export: Callable[[Vault, Path], int]
+) -> None:
+    (root / IGNORE_FILE).unlink(missing_ok=True)
+    (root / IGNORE_FILE).mkdir()
+    with pytest.raises(StorageError, match="cannot be read, so memvault does not know"):
+        export(Vault(root), tmp_path / "copy.json")
 
 
 @pytest.mark.parametrize("export", [export_folder, export_json])

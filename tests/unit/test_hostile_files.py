@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pathspec import GitIgnoreSpec
 
 from memvault.model.errors import InvalidParams
 from memvault.vault.conversations.export_files import read_export
@@ -27,7 +28,7 @@ pytestmark = pytest.mark.timeout(20)  # who opens a pipe waits for ever
 
 def vault_with_a_diary(root: Path) -> Vault:
     for name in ("private/Diary.md", "Kite.md"):
-        (root / name).parent.mkdir(exist_ok=True)
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text("x\n")
     return Vault(root)
 
@@ -64,6 +65,37 @@ def test_what_was_private_stays_so_while_the_list_cannot_be_read(tmp_path: Path)
     os.mkfifo(tmp_path / IGNORE_FILE)
     assert walked(vault) == ["Kite.md"]
     assert not vault.is_note("private/Diary.md")
+
+
+@posix_only
+def test_a_list_on_a_drive_that_is_away_hides_what_it_hid(tmp_path: Path) -> None:
+    vault, drive = vault_with_a_diary(tmp_path / "vault"), tmp_path / "drive"
+    drive.write_text("private/\n")
+    (vault.root / IGNORE_FILE).symlink_to(drive)
+    assert walked(vault) == ["Kite.md"]
+    drive.rename(tmp_path / "away")
+    assert walked(vault) == ["Kite.md"]
+    assert "cannot be read" in vault.problems["."]
+    assert walked(Vault(vault.root)) == []
+    (tmp_path / "away").rename(drive)
+    assert walked(vault) == ["Kite.md"] and vault.problems == {}
+
+
+@posix_only
+def test_a_list_that_cannot_be_read_is_not_parsed_again_for_each_note(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vault = vault_with_a_diary(tmp_path)
+    for number in range(100):
+        (tmp_path / f"Note {number}.md").write_text("x\n")
+    (tmp_path / IGNORE_FILE).write_text("private/\n")
+    assert len(walked(vault)) == 101
+    (tmp_path / IGNORE_FILE).unlink()
+    os.mkfifo(tmp_path / IGNORE_FILE)
+    parse, parsed = GitIgnoreSpec.from_lines, []
+    monkeypatch.setattr(GitIgnoreSpec, "from_lines", lambda each: parsed.append(1) or parse(each))
+    assert len(walked(vault)) == 101
+    assert len(parsed) == 2
 
 
 @posix_only
@@ -106,7 +138,23 @@ def test_an_export_that_was_damaged_on_its_way_is_read_or_refused(
     with zipfile.ZipFile(file, "w", method) as archive:
         archive.writestr("conversations.json", conversation)
     content = bytearray(file.read_bytes())
-    content[data.draw(st.integers(40, 300))] ^= data.draw(st.integers(1, 255))
+    place = data.draw(st.integers(0, len(content) - 1))
+    content[place] ^= data.draw(st.integers(1, 255))
     file.write_bytes(content)
     with suppress(InvalidParams):
         list(read_export(file, "chatgpt"))
+
+
+def test_an_export_with_damaged_data_or_names_is_called_damaged(tmp_path: Path) -> None:
+    file, name = tmp_path / "e.zip", "Gespräch/conversations.json"
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_BZIP2) as archive:
+        archive.writestr(name, json.dumps([chatgpt(message("user", "Seeds"))]))
+    content = file.read_bytes()
+    in_data = content.index(name.encode()) + len(name.encode()) + 30
+    for damaged in (
+        content[:in_data] + b"\0\0\0\0" + content[in_data + 4 :],
+        content.replace("ä".encode(), b"\xff\xff"),
+    ):
+        file.write_bytes(damaged)
+        with pytest.raises(InvalidParams, match="is damaged"):
+            list(read_export(file, "chatgpt"))

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from memvault.curation.operations.fade import FadedText, stage_fading
 from memvault.curation.operations.importing import ImportReport, import_conversations
 from memvault.model.change import ChangeKind
-from memvault.model.errors import InvalidParams
+from memvault.model.errors import InvalidParams, StorageError
+from memvault.vault.ignore import IGNORE_FILE
 from memvault.vault.note_folders import NoteFolders
 from tests.desk import MORNING, WHY, Desk
 from tests.property_examples import slow_property
@@ -171,6 +172,15 @@ def test_a_note_that_the_person_removed_stays_away(desk: ImportDesk) -> None:
     report = desk.take(talk(1, "Hello", "Hi"))
     assert [each.reason for each in report.left_alone] == ["its note was removed"]
     assert desk.notes() == {}
+
+
+def test_no_note_counts_as_removed_while_none_is_read(desk: ImportDesk) -> None:
+    desk.take(talk(1, "Seeds?"))
+    before = desk.notes()
+    (desk.root / IGNORE_FILE).mkdir()
+    with pytest.raises(StorageError, match="cannot be read"):
+        desk.take(talk(1, "Seeds?"), talk(2, "Bees?"))
+    assert desk.notes() == before
 
 
 def test_malformed_entries_are_skipped_by_name_and_the_rest_imported(desk: ImportDesk) -> None:

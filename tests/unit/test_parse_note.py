@@ -117,7 +117,16 @@ def test_no_title_says_the_day_or_the_month_of_its_file_without_the_year(name, h
 
 
 @pytest.mark.parametrize(
-    "heading", ["Tuesday 5 March 2024", "5 March: a wet day", "Market on Tuesday", "Second week"]
+    "heading",
+    [
+        "Tuesday 5 March 2024",
+        "5 March: a wet day",
+        "Market on Tuesday",
+        "Second week",
+        "May Day",
+        "We do",
+        "El mar",
+    ],
 )
 def test_a_heading_that_says_more_than_its_day_is_the_title(heading) -> None:
     assert parse_note("2024-03-05.md", f"# {heading}\n\nRain.\n".encode()).title == heading

@@ -61,6 +61,13 @@ def span_of(text: str) -> Span | None:
         ("Whom did I meet on Friday the 13th?", date(2026, 11, 13), date(2026, 11, 13)),
         ("What was left before Friday 13th?", date.min, date(2026, 11, 12)),
         ("from Monday 5 October to Friday 9 October", date(2026, 10, 5), date(2026, 10, 9)),
+        ("from Monday 5 to Friday 9 October", date(2026, 10, 5), date(2026, 10, 9)),
+        ("from Monday, 5 October, to Friday, 9 October", date(2026, 10, 5), date(2026, 10, 9)),
+        ("from Monday to Friday 9 October", date(2026, 10, 5), date(2026, 10, 9)),
+        ("von Montag, 5. Oktober bis Freitag, 9. Oktober", date(2026, 10, 5), date(2026, 10, 9)),
+        ("vom 5. bis 9. Oktober", date(2026, 10, 5), date(2026, 10, 9)),
+        ("du lundi 5 au vendredi 9 octobre", date(2026, 10, 5), date(2026, 10, 9)),
+        ("del lunes 5 de octubre al viernes 9 de octubre", date(2026, 10, 5), date(2026, 10, 9)),
         ("Whom did I meet last Saturday?", date(2026, 11, 14), date(2026, 11, 14)),
         ("Where were we this weekend?", date(2026, 11, 21), date(2026, 11, 22)),
         ("What is on tomorrow?", date(2026, 11, 22), date(2026, 11, 22)),
@@ -217,6 +224,9 @@ def test_a_time_expression_is_the_days_that_people_mean(text: str, first: date, 
         "Who wrote it in 1500 words, and sold it for 1800?",
         "What is error 1603, and who is in room 1612?",
         "who was late may I ask?",
+        "What is the film Friday the 13th about?",
+        "Who won the Tuesday 1st prize?",
+        "Who swims every Friday 13th?",
     ],
 )
 def test_words_and_numbers_that_are_no_dates_stay(text: str) -> None:
@@ -262,6 +272,23 @@ def test_a_note_names_the_date_and_not_the_weekday_before_it() -> None:
     assert single_days(line, TODAY) == (date(2026, 9, 15),)
     line = "The fair is on Saturday 17 April."
     assert single_days(line, TODAY) == (date(2027, 4, 17),)
+
+
+@pytest.mark.parametrize(
+    ("question", "rest"),
+    [
+        ("What did I do from Monday to Friday in the shed?", "What did I do in the shed?"),
+        ("notes from 3 to 7 May about bees", "notes about bees"),
+        ("Was ist vom 2. bis 6. Dezember zu tun?", "Was ist zu tun?"),
+    ],
+)
+def test_words_after_a_time_with_an_end_stay(question: str, rest: str) -> None:
+    assert cut_times(question, NOW)[0] == rest
+
+
+def test_a_time_to_come_ends_after_it_begins() -> None:
+    (cut,) = cut_times("from Friday 13 November to Monday", NOW)[1]
+    assert (cut.span, cut.coming) == (Span(date(2026, 11, 13), date(2026, 11, 16)), None)
 
 
 def test_no_week_follows_a_time_without_an_end() -> None:

@@ -1,7 +1,7 @@
 """Whether an engine runs, by the lock that it holds.
 
-Hooks load this at every prompt, so it needs only a little of the standard library. The lock is
-taken as `filelock` takes it.
+Hooks load this at every prompt, so it needs only a little of the standard library. The engine takes
+the lock with `filelock`, for itself alone.
 """
 
 from __future__ import annotations
@@ -11,7 +11,11 @@ import sys
 
 
 def is_held(file: str) -> bool:
-    """Whether a process holds the lock of this file. Takes the lock for a moment if none does."""
+    """Whether a process holds the lock of this file.
+
+    Takes the lock for a moment if none does; on POSIX, shared with others that look at the same
+    time, so that none of them takes another for an engine.
+    """
     try:
         handle = os.open(file, os.O_RDWR)
     except OSError:
@@ -25,7 +29,7 @@ def is_held(file: str) -> bool:
         else:
             import fcntl
 
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except OSError:
         return True
     finally:

@@ -35,21 +35,33 @@ _WEEKS = frozenset(
     ("week", "woche", "kw", "semaine", "semana",
      "settimana", "tydzień", "týden", "vecka", "uge")
 )  # fmt: skip
+_WHOLE_NAMES = {*_WEEKDAYS, *NAMED_MONTHS, *_WEEKS}
 _ORDINAL = re.compile(r"\d{1,2}(?:st|nd|rd|th|er)?")
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _LEAST_LETTERS = 2  # of an abbreviated weekday: "Mo", "Fri"
 
 
 def is_date_without_year(text: str) -> bool:
-    """Whether each word of a text is a weekday, a month, "week", a small number, or joins these."""
+    """Whether each word of a text is a weekday, a month, "week", a small number, or joins these.
+
+    Without a number, only whole names count: "We do" has no abbreviated weekdays.
+    """
     words = _WORD.findall(text.lower().replace("’", "'"))
-    rest = [word for word in words if word not in _PARTICLES]
-    return bool(rest) and all(map(_is_of_a_date, rest))
+    if not any(word[0].isdigit() for word in words):
+        return bool(words) and all(
+            w in _WEEKDAYS or w in NAMED_MONTHS or w in _WEEKS for w in words
+        )
+    return all(map(_is_of_a_date, words))
+
+
+def is_weekday(word: str) -> bool:
+    """Whether a word in lower case is a weekday or its abbreviation."""
+    if len(word) < _LEAST_LETTERS or word in NAMED_MONTHS:
+        return False
+    return any(name.startswith(word) for name in _WEEKDAYS)
 
 
 def _is_of_a_date(word: str) -> bool:
     if word[0].isdigit():
         return _ORDINAL.fullmatch(word) is not None
-    if word in NAMED_MONTHS or word in _WEEKS:
-        return True
-    return len(word) >= _LEAST_LETTERS and any(name.startswith(word) for name in _WEEKDAYS)
+    return word in _WHOLE_NAMES or word in _PARTICLES or is_weekday(word)

@@ -23,7 +23,7 @@ from memvault.model.errors import InvalidParams, OutsideVault, StorageError
 from memvault.model.json_text import json_value
 from memvault.model.moments import iso_utc
 from memvault.vault.files import Vault
-from memvault.vault.ignore import IGNORE_FILE
+from memvault.vault.ignore import IGNORE_FILE, UNKNOWN
 from memvault.vault.journal import FOLDER as JOURNAL_FOLDER
 from memvault.vault.journal import Journal
 from memvault.vault.journal_files import COMPRESSED
@@ -53,9 +53,12 @@ def files_of(vault: Vault) -> Iterator[str]:
     Notes and attachments come first, then the journal, then the full texts of faded notes.
 
     Raises:
-        StorageError: a folder cannot be read; an export without it would look complete.
+        StorageError: a folder or `.memvaultignore` cannot be read; an export without it would look
+            complete.
     """
     rules = vault.ignore_rules
+    if rules.are_unknown:
+        raise StorageError(UNKNOWN)
 
     def refuse(error: OSError) -> None:
         folder = vault.relative(Path(error.filename)) or ""

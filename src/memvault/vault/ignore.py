@@ -20,6 +20,10 @@ from memvault.vault.note_folders import NoteFolders
 
 IGNORE_FILE = ".memvaultignore"
 MANIFEST = "manifest.md"
+UNKNOWN = (
+    f"{IGNORE_FILE} cannot be read, so memvault does not know what it hides, and reads no note. "
+    "Allow reading it, or replace it by a file"
+)
 UNREADABLE = (
     f"{IGNORE_FILE} cannot be read; until it can, what it excluded before stays so, and if that is "
     "not known, no note is read. Allow reading it, or replace it by a file"
@@ -57,6 +61,12 @@ class IgnoreRules:
         self._listed: list[str] | None = None  # the lines as last read
         self._listed_spec = self._spec = GitIgnoreSpec.from_lines([])
         self.problem: str | None = None
+
+    @property
+    def are_unknown(self) -> bool:
+        """Whether everything is excluded, as `.memvaultignore` could not be read even once."""
+        self._current()
+        return self.problem == UNREADABLE and self._listed is None
 
     def excludes_folder(self, path: str) -> bool:
         """Whether this folder itself is excluded; its parents are not checked."""
@@ -104,8 +114,9 @@ class IgnoreRules:
         if not _matches(self._current(), place):
             return None
         if _matches(self._listed_spec, place):
-            is_known = self._listed is not None
-            return f"{IGNORE_FILE} " + (f"excludes {place}" if is_known else "cannot be read")
+            return f"{IGNORE_FILE} " + (
+                "cannot be read" if self.are_unknown else f"excludes {place}"
+            )
         return (
             f"Obsidian's settings exclude {place} or keep templates there; to have it indexed, add "
             f"the line !/{place} to {IGNORE_FILE}"
@@ -118,13 +129,13 @@ class IgnoreRules:
 
     def _current(self) -> GitIgnoreSpec:
         stamps = [_stamp(file) for file in self._files]
-        if stamps != self._file_stamps:
-            self._file_stamps, self.problem = stamps, None
+        can_be_read_now = self.problem == UNREADABLE and _is_readable(self._files[0])
+        if stamps != self._file_stamps or can_be_read_now:
+            self.problem = None
             patterns = [normalized(line) for line in self._read()] if stamps[0] else []
-            if self.problem == UNREADABLE:
-                self._file_stamps[0] = None  # so that it is tried again
             self._listed_spec = GitIgnoreSpec.from_lines(patterns)
             self._spec = GitIgnoreSpec.from_lines([*self._excluded_in_obsidian(), *patterns])
+            self._file_stamps = stamps  # last, as other threads take the patterns from then on
         return self._spec
 
     def _excluded_in_obsidian(self) -> Iterator[str]:
@@ -173,6 +184,10 @@ def _text(file: Path, errors: str = "strict") -> str:
     return file.read_text(encoding="utf-8-sig", errors=errors)
 
 
+def _is_readable(file: Path) -> bool:
+    return file.is_file() and os.access(file, os.R_OK)
+
+
 def _matches(spec: GitIgnoreSpec, path: str) -> bool:
     """Whether a pattern matches the path; its Unicode form, which systems change, is ignored."""
     return bool(spec.match_file(normalized(path)))
@@ -188,11 +203,16 @@ def _starts(setting: object) -> list[str]:
 
 
 def _stamp(file: Path) -> tuple[int, int] | None:
-    """Modification time and size of a file; None if it does not exist."""
+    """Modification time and size of a file; None if it does not exist.
+
+    A link to nothing, such as to a drive that is not connected, exists but cannot be read.
+    """
     try:
         stat = file.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return (0, 0) if file.is_symlink() else None
     except OSError:
-        return None
+        return 0, 0
     return stat.st_mtime_ns, stat.st_size
 
 

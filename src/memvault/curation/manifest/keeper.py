@@ -35,10 +35,16 @@ from memvault.curation.operations.annotate import stage_annotation
 from memvault.curation.operations.merge import stage_merge
 from memvault.curation.proposals import NeededApproval
 from memvault.model.change import ChangeKind
-from memvault.model.errors import InvalidParams, MemvaultError, NoteConflict, NoteNotFound
+from memvault.model.errors import (
+    InvalidParams,
+    MemvaultError,
+    NoteConflict,
+    NoteNotFound,
+    StorageError,
+)
 from memvault.model.memory import Memory
 from memvault.model.moments import day_of
-from memvault.vault.ignore import MANIFEST
+from memvault.vault.ignore import MANIFEST, UNKNOWN
 from memvault.vault.manifest import Fault, LineKind, ManifestLine, faults, read_lines
 from memvault.vault.parse import content_hash
 
@@ -143,6 +149,8 @@ class ManifestKeeper:
             StoreUnavailable, GraphQueryError: the graph does not answer.
             OutsideVault, DiskFull, StorageError: the manifest is unchanged.
         """
+        if self._vault.ignore_rules.are_unknown:  # a list without them would drop their lines
+            raise StorageError(UNKNOWN)
         concepts = self.concepts()
         for _ in range(ATTEMPTS):
             before = self._bytes()

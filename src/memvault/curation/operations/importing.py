@@ -21,7 +21,7 @@ from memvault.curation.changes.staging import Staging
 from memvault.curation.origins.provenance import SOURCE, spoken_key
 from memvault.curation.origins.sentence_digests import added
 from memvault.model.change import ChangeKind
-from memvault.model.errors import NoteNotFound
+from memvault.model.errors import NoteNotFound, StorageError
 from memvault.model.moments import day_of
 from memvault.vault.compose import compose_note
 from memvault.vault.conversations.conversation import (
@@ -34,6 +34,7 @@ from memvault.vault.conversations.conversation import (
 from memvault.vault.conversations.export_files import read_export
 from memvault.vault.files import Vault
 from memvault.vault.frontmatter.fences import claimed_id, split_frontmatter
+from memvault.vault.ignore import UNKNOWN
 from memvault.vault.parse import content_hash
 
 _FADED = re.compile(rb"^faded:", re.MULTILINE)
@@ -164,6 +165,8 @@ def _imported_texts(history: History) -> dict[str, str]:
 
 def _imported_notes(vault: Vault) -> dict[str, str]:
     """The paths of the notes that came from an import, by id."""
+    if vault.ignore_rules.are_unknown:  # they would count as removed
+        raise StorageError(UNKNOWN)
     paths: dict[str, str] = {}
     for stat in vault.walk():
         try:

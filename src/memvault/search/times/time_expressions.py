@@ -24,10 +24,12 @@ from memvault.search.times.expression_spans import (
     next_such,
     span_of,
 )
+from memvault.search.times.range_ends import point, points, weekday_before
 from memvault.search.times.relative_dates import number_of
 from memvault.search.times.time_patterns import (
     AMBIGUOUS_DAY,
     ASKS_AHEAD,
+    AT_END,
     BETWEEN,
     DAY_IN_DIGITS,
     DAY_OF_MONTH,
@@ -53,11 +55,8 @@ from memvault.vault.lines import bare_lines
 
 EventDay = Callable[[str], date | None]
 _YEAR_AT_END = re.compile(r"\b(?:\d{4}|(?:last|this|next) year)$", re.I)
-_BARE_DAY = re.compile(r"(\d{1,2})(?:st|nd|rd|th|er|º|°|\.)?", re.I)
 _DAY_FORMS = ("iso", "d1", "d2", "dotted", "slashed")  # groups of `EXPRESSION`
-_ARTICLE = re.compile(r"^(?:the|l[eao]s?|el|il|de[rmns]|das|het|os?|as?) |^l['’]", re.I)
 _AFTER_WEEKDAY = re.compile(r",?\s+(?:(?:the|den|de[rmn]?|le|el|il|het|o|a) )?", re.I)
-_WORDS_FOR_IN = ("on", "im", "en", "in", "em", "w", "в")
 # The days of the last and the next weeks, the nearest first, and those to come before the past.
 _NEAREST_FIRST = sorted(range(-45, 46), key=lambda away: (abs(away), -away))
 MAX_DAYS = 1_000  # days named in one note; more are from a table or a log
@@ -245,7 +244,8 @@ class _Cutter:
             for match in pattern.finditer(self.text):
                 yield *match.span(), match.expand(meaning)
         for match, nearest in _days_by_weekday(self.text, today):
-            yield *match.span(), f"{match[1] or 'on'} {nearest}"
+            if match[1] or AT_END.match(self.text, match.end()):  # not "Friday 13th birthday"
+                yield *match.span(), f"{match[1] or 'on'} {nearest}"
         for match in DAY_OF_MONTH.finditer(self.text):
             days = (today + timedelta(n if may_be_ahead else -n) for n in range(62))
             if day := next((day for day in days if day.day == int(match[2])), None):
@@ -288,30 +288,28 @@ class _Cutter:
     def _cut_range(self, match: re.Match[str]) -> bool:
         """Cut out a time with a beginning and an end; returns whether the match is one."""
         today = self._calendar.today
-        beginning, ending = (_ARTICLE.sub("", part) for part in match.groups())
-        parts = _with_month(beginning, ending), _with_month(ending, beginning)  # "7 to 14 December"
-        first_point, last_point = (_point(part, self._calendar) for part in parts)
-        if first_point is None or last_point is None:
+        if (both := points(match[1], match[2], self._calendar)) is None:
             return False
-        (start, first_span), (end, last_span) = first_point, last_point
-        if names_no_year(start) and (year := _YEAR_AT_END.search(ending)):  # "May and July 2025"
-            start, first_span = _point(f"{parts[0]} {year[0]}", self._calendar) or first_point
+        (start, first_span), (end, last_span), after = both
+        if names_no_year(start) and (year := _YEAR_AT_END.search(match[2])):  # "May and July 2025"
+            start, first_span = point(f"{start[0]} {year[0]}", self._calendar) or both[0]
             first_span = first_span.earlier(1) if last_span.last < first_span.first else first_span
+        if (before := weekday_before(start, end, last_span)) is not None:
+            first_span = before
         if last_span.last < first_span.first:
             last_span = next_such(end, last_span, today) or last_span
         is_too_long = names_no_year(start) and last_span.last - first_span.first > timedelta(366)
         if last_span.last < first_span.first or is_too_long:
             return False
-        next_first, next_last = (
-            next_such(start, first_span, today),
-            next_such(end, last_span, today),
-        )
-        coming = Span(next_first.first, next_last.last) if next_first and next_last else None
-        self._cut(
-            match.start(),
-            match.end(),
-            Cut(0, Span(first_span.first, last_span.last), coming=coming),
-        )
+        coming, next_last = None, next_such(end, last_span, today)
+        if next_last is not None:
+            next_first = weekday_before(start, end, next_last) or next_such(
+                start, first_span, today
+            )
+            if next_first is not None and next_first.first <= next_last.last:
+                coming = Span(next_first.first, next_last.last)
+        cut = Cut(0, Span(first_span.first, last_span.last), coming=coming)
+        self._cut(match.start(), match.end() - after, cut)
         return True
 
     def cut_points(self) -> None:
@@ -382,18 +380,3 @@ def _on_its_weekday(
     if is_past == is_coming:
         return span, coming
     return (span, None) if is_past else (coming, None)
-
-
-def _with_month(day: str, whole_day: str) -> str:
-    """A day that is only a number, written in the form of another day."""
-    bare = _BARE_DAY.fullmatch(day)
-    return re.sub(r"\b\d{1,2}(?!\d)", bare[1], whole_day, count=1) if bare else day
-
-
-def _point(text: str, calendar: Calendar) -> tuple[re.Match[str], Span] | None:
-    """The first point in time of a text, in which it needs no preposition: "Monday", "junho"."""
-    for phrase in (text, *(f"{word} {text}" for word in _WORDS_FOR_IN)):
-        match = EXPRESSION.match(phrase)
-        if match is not None and (span := span_of(match, calendar)) is not None:
-            return match, span
-    return None

@@ -111,10 +111,11 @@ AMBIGUOUS_DAY = re.compile(r"\b\d{1,2}([/-])\d{1,2}\1\d{4}\b")  # 4/12/2026: day
 DAY_IN_DIGITS = re.compile(r"\d-\d{1,2}-\d|\d\. ?\d{1,2}\. ?\d|\d/\d{1,2}/\d")
 # A day of a month that its weekday makes certain: "Saturday the 28th".
 WEEKDAY_AND_DAY = re.compile(
-    rf"\b(?:(on|by|until|till|before|after|since) )?({_WEEKDAY}),? (?:the )?"
+    rf"(?<!every )(?<!each )\b(?:(on|by|until|till|before|after|since) )?({_WEEKDAY}),? (?:the )?"
     rf"(\d{{1,2}})(?:st|nd|rd|th)\b(?! (?:of )?(?:{_MONTH})\b)",
     re.I,
 )
+AT_END = re.compile(r"[?.!,]|$")  # follows a time that no preposition marks as one
 WORD = re.compile(r"[^\W\d_]+")
 # Without one of these or a date in digits a line names no single day.
 DAY_WORDS = frozenset((*NAMED_MONTHS, *WEEKDAYS, "today", "tonight", "yesterday", "tomorrow",
@@ -151,14 +152,18 @@ DAY_OF_MONTH = re.compile(
 )
 # Follows "from May"; without it, "the notes from May" are those of May.
 ONWARDS = re.compile(r" (?:on|onwards?|forwards?|until (?:now|today))\b", re.IGNORECASE)
-# Words before the beginning of a time, and between its beginning and end, in some languages.
+# Words before the beginning of a time, and between its beginning and end, in some languages. In the
+# end of "from Monday, 2 March, to Friday, 6 March" a comma follows the weekday.
+_TO_FRIDAY = rf"(?:[^\W\d]{{2,20}}, (?:(?:the|de[mnr]) )?(?=\d{{1,2}}\S{{0,2}} (?:{_MONTH})\b))?"
 BETWEEN = [
     re.compile(
-        rf"\b(?:{before}) (.{{1,30}}?) (?:{within}) (.{{1,30}}?)(?=\s*[?,.]| \w+ed\b|$)", re.I
+        rf"\b(?:{before}) (.{{1,30}}?),? (?:{within}) ({_TO_FRIDAY}.{{1,30}}?)"
+        rf"(?=\s*(?:[?,]|\.(?!\d| ?(?:{_MONTH})\b))| \w+ed\b|$)",
+        re.I,
     )
     for before, within in (
         ("between", "and"), ("from", "to|until"), ("zwischen", "und"), ("vo[nm]", "bis(?: zum)?"),
-        ("entre", "et|y|e"), ("d[eu]|des?de", "au?|à|al|ao|até|hasta"), ("dal?", "al?"),
+        ("entre", "et|y|e"), ("del?|du|des?de", "au?|à|al|ao|até|hasta"), ("dal?", "al?"),
         ("tra|fra", "e"), ("tussen", "en"), ("van", "tot"),
     )
 ]  # fmt: skip

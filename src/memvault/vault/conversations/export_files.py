@@ -54,7 +54,7 @@ _FORMS: dict[Provider, _Form] = {
 _EXPORT_FILE = r"(?:.*/)?(?:({0})(?:[-_]?\d+)?\.json|({0})/[^/]+\.json)"
 MAX_UNPACKED_BYTES = 2_000_000_000  # of one file; a zip file of some MB can claim any size
 # What the standard library raises for a damaged zip file.
-_DAMAGED = (zipfile.BadZipFile, EOFError, zlib.error, lzma.LZMAError)
+_DAMAGED = (zipfile.BadZipFile, EOFError, UnicodeDecodeError, zlib.error, lzma.LZMAError)
 _DEPTH = 4  # folders of an unpacked export that its files may be in
 
 
@@ -156,7 +156,12 @@ def _unpacked(archive: zipfile.ZipFile, name: str) -> bytes:
             f"{name} would unpack to {size / 1e9:,.1f} GB; at most {MAX_UNPACKED_BYTES / 1e9:g} GB "
             "are read. If it is a real export, unpack it, divide the file and import the parts."
         )
-    return archive.read(name)
+    try:
+        return archive.read(name)
+    except OSError as error:
+        if error.errno is None:  # of bzip2, which names damaged data so
+            raise zipfile.BadZipFile(str(error)) from error
+        raise
 
 
 def _parsed_files(

@@ -1,0 +1,62 @@
+"""The ends of times such as "from 7 to 14 December", which may lack a month or say a weekday."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+
+from memvault.model.dates_in_words import is_weekday
+from memvault.search.times.expression_spans import span_of
+from memvault.search.times.time_patterns import EXPRESSION, WEEKDAYS
+from memvault.search.times.time_spans import Calendar, Span
+
+Point = tuple[re.Match[str], Span]
+_BARE_DAY = re.compile(r"(\d{1,2})(?:st|nd|rd|th|er|º|°|\.)?", re.I)
+_ARTICLE = re.compile(r"^(?:the|l[eao]s?|el|il|de[rmns]|das|het|os?|as?) |^l['’]", re.I)
+_ITS_WEEKDAY = re.compile(r"([^\W\d_]+)(?:-feira)?\.?,? (?:(?:the|de[mnr]|il|le) )?(?=\d)", re.I)
+_WORDS_FOR_IN = ("on", "im", "en", "in", "em", "w", "в")
+
+
+def points(beginning: str, ending: str, calendar: Calendar) -> tuple[Point, Point, int] | None:
+    """The ends of a time, and how many characters after it are not part of it; None if one of them
+    is no time. A date counts without its weekday."""
+    whole = _ARTICLE.sub("", beginning), _ARTICLE.sub("", ending)
+    first, last = map(_without_weekday, whole)
+    start = point(_with_month(first, last), calendar) or point(whole[0], calendar)
+    end = point(_with_month(last, first), calendar) or point(whole[1], calendar)
+    if start is None or end is None:
+        return None
+    is_bare = _BARE_DAY.fullmatch(last) is not None  # what follows is then of the beginning
+    return start, end, 0 if is_bare else len(end[0].string) - end[0].end()
+
+
+def point(text: str, calendar: Calendar) -> Point | None:
+    """The first point in time of a text, in which it needs no preposition: "Monday", "junho"."""
+    for phrase in (text, *(f"{word} {text}" for word in _WORDS_FOR_IN)):
+        match = EXPRESSION.match(phrase)
+        if match is not None and (span := span_of(match, calendar)) is not None:
+            return match, span
+    return None
+
+
+def weekday_before(start: re.Match[str], end: re.Match[str], last: Span) -> Span | None:
+    """The Monday of "from Monday to Friday 13 November"; None if the first day is no mere weekday
+    or the last is no date."""
+    if start["weekday"] is None or start["which"] or start["week"] or end["weekday"]:
+        return None
+    if last.first != last.last:
+        return None
+    days = (last.first.weekday() - WEEKDAYS[start["weekday"].lower()] - 1) % 7 + 1
+    first = last.first - timedelta(days)
+    return Span(first, first)
+
+
+def _without_weekday(date: str) -> str:
+    match = _ITS_WEEKDAY.match(date)
+    return date[match.end() :] if match and is_weekday(match[1].lower()) else date
+
+
+def _with_month(day: str, whole_day: str) -> str:
+    """A day that is only a number, written in the form of another day."""
+    bare = _BARE_DAY.fullmatch(day)
+    return re.sub(r"\b\d{1,2}(?!\d)", bare[1], whole_day, count=1) if bare else day
