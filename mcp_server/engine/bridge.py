@@ -303,7 +303,10 @@ def _invalid(message: dict[str, Any] | None) -> bytes:
         error = {"code": _NO_JSON, "message": "A message is a JSON object in one line."}
     else:
         error = {"code": _NO_REQUEST, "message": "A request has a method."}
-    return json.dumps({"jsonrpc": "2.0", "id": (message or {}).get("id"), "error": error}).encode()
+    id_ = (message or {}).get("id")
+    is_id = isinstance(id_, int | str) and not isinstance(id_, bool)  # JSON has no NaN
+    answer = {"jsonrpc": "2.0", "id": id_ if is_id else None, "error": error}
+    return json.dumps(answer).encode()
 
 
 def _with_key(message: dict[str, Any], line: bytes) -> bytes:

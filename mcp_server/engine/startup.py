@@ -231,12 +231,15 @@ class Startup:
 
         Raises:
             StoreUnavailable: that takes longer than a call may wait.
+            EngineUnavailable: the engine stops before that.
         """
         container, until = self.wait(), time.monotonic() + self._patience
         while self.indexing or container.live.indexer.updating:
             if time.monotonic() > until:
                 raise StoreUnavailable(_INCOMPLETE_LIST)
             time.sleep(0.05)
+        if self.stopping:  # perhaps before the scan was over
+            raise EngineUnavailable(_STOPPING)
         return container.manifest.write()
 
     def wind_down(self) -> None:

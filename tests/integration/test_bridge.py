@@ -223,7 +223,8 @@ def test_messages_pass_with_their_bytes_untouched(bridge: RawBridge) -> None:
 @pytest.mark.parametrize(
     ("line", "code", "id_"),
     [(b"\xff\xfe no json", -32700, None), (b"[1, 2]", -32700, None),
-     (b'{"jsonrpc": "2.0", "id": 6}', -32600, 6)],
+     (b'{"jsonrpc": "2.0", "id": 6}', -32600, 6),
+     (b'{"id": NaN}', -32600, None), (b'{"id": {"a": 1}}', -32600, None)],
 )  # fmt: skip
 def test_what_is_no_message_is_answered_and_hurts_nobody(
     bridge: RawBridge, line: bytes, code: int, id_: int | None

@@ -391,3 +391,38 @@ def test_a_client_does_not_delete_what_another_client_wrote_by_merging_it_first(
     answer = deleted(call, own["path"], "eve")
     assert answer["deletion"] != "done"
     assert kept_anywhere(container, "A draft of adam.")
+
+
+def test_a_client_does_not_delete_what_another_client_wrote_on_a_name_that_it_merges(
+    call: Caller, container: Container
+) -> None:
+    own = call("store_memory", "eve", content="A draft on [[Zed]].", title="Zeds", rationale=WHY)
+    call("annotate_node", "adam", target="Zed", note="A remark of adam.", rationale=WHY)
+    call("merge_concepts", "eve", sources=["Zed", own["path"]], target=own["path"], rationale=WHY)
+    assert deleted(call, own["path"])["deletion"] != "done"
+    assert kept_anywhere(container, "A remark of adam.")
+
+
+def test_a_client_deletes_its_own_note_from_which_another_clients_came_out_again(
+    call: Caller, container: Container
+) -> None:
+    theirs = call("store_memory", "adam", content="A plan of adam.", title="P", rationale=WHY)
+    own = call("store_memory", "eve", content="A plan of eve.", title="Q", rationale=WHY)
+    both = [theirs["path"], own["path"]]
+    merge = call("merge_concepts", "eve", sources=both, target=both[1], rationale=WHY)
+    call("undo_change", "eve", change=merge["reversal_hash"], rationale=WHY)
+    assert deleted(call, own["path"])["deletion"] == "done"
+    assert (container.vault.root / both[0]).exists()
+
+
+def test_a_client_deletes_its_own_note_that_links_to_what_it_merged_elsewhere(
+    call: Caller, container: Container
+) -> None:
+    theirs = call("store_memory", "adam", content="A map of adam.", title="Map", rationale=WHY)
+    other = call("store_memory", "eve", content="An atlas of eve.", title="Atlas", rationale=WHY)
+    own = call("store_memory", "eve", content="See [[Map]].", title="Seen", rationale=WHY)
+    both = [theirs["path"], other["path"]]
+    merge = call("merge_concepts", "eve", sources=both, target=both[1], rationale=WHY)
+    assert own["path"] in merge["notes_changed"]
+    assert deleted(call, own["path"])["deletion"] == "done"
+    assert kept_anywhere(container, "A map of adam.")

@@ -33,6 +33,8 @@ NOTES = {
     "permanent/Ona Vik.md": "---\ntype: person\n---\nOna Vik is a shipwright.\n",
     "permanent/Night diving.md": "Night diving is safe with two lamps.\n",
     "permanent/Accident report.md": "contradicts:: [[Night diving]]\n\nA lamp failed.\n",
+    "Shed.md": "# Shed\n\nThe lease of the shed ends on 3 March 2031.\n\nLandlord: [[Ona Vik]]\n",
+    "Van.md": "# Van\n\nThe mileage of the van is 40,000 km.\n",
     "projects/jetty/Jetty fire.md": "---\nproject: jetty\n---\n"
     + "".join(f"caused by:: [[Spark {n}]]\n\n" for n in range(30)),
     "projects/oven/Clay oven.md": "---\ntype: project\nproject: oven\n---\nSand and straw.\n",
@@ -108,6 +110,22 @@ def test_the_chance_of_a_statement_is_no_value_of_something_else_in_it(caller):
     assert "450,000 euros" in caller.ok("probabilistic_query", query=asked)["distribution"]
     asked = "How likely is it that heavy bags in the Oak locker get wet?"
     assert caller.ok("probabilistic_query", query=asked)["distribution"] == {}
+
+
+@pytest.mark.parametrize(
+    ("asked", "value"),
+    [("the lease of the shed ends in 2032", "3 March 2031"),
+     ("the lease of the shed ends in March 2031", "3 March 2031"),
+     ("the mileage of the van is 50,000 km", "40,000 km"),
+     ("the budget of the Ferry launch is 500,000 euros", "450,000 euros"),
+     ("the budget of the Ferry launch is 400k", "450,000 euros"),
+     ("Ona is the landlord of the shed", "Ona Vik")],
+)  # fmt: skip
+def test_a_statement_with_another_value_or_part_of_one_is_answered_with_what_notes_say(
+    caller, asked: str, value: str
+):
+    answer = caller.ok("probabilistic_query", query=f"How likely is it that {asked}?")
+    assert next(iter(answer["distribution"])) == value
 
 
 def test_a_field_answers_who(caller):

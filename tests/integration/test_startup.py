@@ -36,7 +36,7 @@ from mcp_server.server import build_server
 from memvault.cli.health import how_far
 from memvault.config.paths import StateFolder
 from memvault.config.settings import Settings
-from memvault.model.errors import MemvaultError, StoreUnavailable
+from memvault.model.errors import EngineUnavailable, MemvaultError, StoreUnavailable
 from memvault.text.question_parser import question_parser
 from tests.integration.forked_engine import exit_code, start_engine
 from tests.waiting import PATIENCE_SECONDS, until
@@ -185,6 +185,34 @@ def test_the_list_of_concepts_is_not_written_before_the_first_scan_is_over(
         monkeypatch.setattr(startup, "_patience", PATIENCE_SECONDS)
         threading.Timer(0.2, let_go.set).start()
         assert startup.write_manifest().concepts == 1
+    finally:
+        let_go.set()
+        startup.close()
+
+
+def test_an_engine_that_stops_before_its_first_scan_is_over_writes_no_list_of_concepts(
+    vault_folder: Path,
+    settings: Settings,
+    state: StateFolder,
+    write: Write,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    write("Lamp.md", "# Lamp\n\nThe lamp is lit at dusk.\n")
+    loading, let_go = threading.Event(), threading.Event()
+
+    def slow(generation: indexes.Generation, worker: Worker) -> None:
+        loading.set()
+        let_go.wait(PATIENCE_SECONDS)
+
+    monkeypatch.setattr(indexes.Generation, "warm_up", slow)
+    startup = Startup(lambda tell: Container(vault_folder, settings, state, tell))
+    startup.start(lambda _: None)
+    try:
+        assert loading.wait(PATIENCE_SECONDS)
+        threading.Timer(0.2, startup.wind_down).start()
+        with pytest.raises(EngineUnavailable, match="stopping"):
+            startup.write_manifest()
+        assert not (vault_folder / "manifest.md").exists()
     finally:
         let_go.set()
         startup.close()

@@ -195,6 +195,11 @@ def test_a_secret_in_the_file_is_refused_with_the_variable_to_set(home: Path) ->
     [
         ('[engine]\npublic_url = "http://a.org"', "engine.public_url: must be an https address"),
         ('vectors = "foo"', 'vectors: must be "embedded" or a URL with http://, https://'),
+        ('vectors = "http"', 'vectors: must be "embedded" or a URL with http://, https://'),
+        (
+            'keyvalue = "redis:host"',
+            'keyvalue: must be "embedded" or a URL with redis://, rediss://',
+        ),
         (
             'graph = "gremlin://host"',
             'graph: must be "embedded" or a URL with bolt://, bolt+s://, '

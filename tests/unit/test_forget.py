@@ -269,6 +269,78 @@ def test_deleting_a_note_for_good_leaves_what_came_out_of_it_again(desk: TrashDe
     assert desk.files() == expected
 
 
+def test_what_was_merged_into_a_forgotten_note_stays_in_the_trash_after_its_30_days(
+    desk: TrashDesk,
+):
+    for name in ("Cave", "Cavern"):
+        desk.put(f"{name}.md", f"Gold in the {name}.\n".encode())
+    desk.merge("Cavern.md", into="Cave.md")
+    desk.forget("Cave.md")
+    desk.now += timedelta(days=31)
+    desk.curator.purge()
+    assert desk.files() == {".trash/Cavern.md": b"Gold in the Cavern.\n"}
+
+
+@pytest.mark.parametrize("later", ["forgotten", "merged into another note", "forgotten copy"])
+def test_deleting_a_note_for_good_leaves_what_came_out_of_it_and_went_to_the_trash_again(
+    desk: TrashDesk, later: str
+):
+    for name in ("Cave", "Cavern", "Mine"):
+        desk.put(f"{name}.md", f"Gold in the {name}.\n".encode())
+    desk.merge("Cavern.md", into="Cave.md")
+    desk.rename_outside(".trash/Cavern.md", "Cavern.md")
+    if later == "forgotten copy":
+        desk.rename_outside("Cavern.md", "deep/Cavern.md")
+    if later == "merged into another note":
+        again = desk.merge("Cavern.md", into="Mine.md").reversal_hash
+    else:
+        again = desk.forget("deep/Cavern.md" if "copy" in later else "Cavern.md").reversal_hash
+    desk.forget("Cave.md", ASKED, permanent=True)
+    assert desk.files()[".trash/Cavern.md"] == b"Gold in the Cavern.\n"
+    desk.undo([again])
+    assert b"Gold in the Cavern.\n" in desk.files().values()
+    assert desk.files()["Mine.md"] == b"Gold in the Mine.\n"
+
+
+def test_deleting_a_note_for_good_deletes_what_was_merged_into_it_once_more(desk: TrashDesk):
+    for name in ("Cave", "Cavern"):
+        desk.put(f"{name}.md", f"Gold in the {name}.\n".encode())
+    merge = desk.merge("Cavern.md", into="Cave.md").reversal_hash
+    desk.undo([desk.undo([merge]).change.reversal_hash])
+    desk.forget("Cave.md", ASKED, permanent=True)
+    assert desk.files() == {}
+
+
+def test_deleting_a_note_for_good_deletes_all_versions_of_two_equal_notes_in_it(desk: TrashDesk):
+    for path in ("Cave.md", "one/Cavern.md", "two/Grotto.md"):
+        desk.put(path, b"Gold.\n")
+    desk.merge("one/Cavern.md", "two/Grotto.md", into="Cave.md")
+    desk.forget("Cave.md", ASKED, permanent=True)
+    assert desk.files() == {}
+    assert list((desk.root / ".memvault/history").glob("*.zip")) == []
+
+
+def test_what_was_merged_into_a_note_and_cannot_be_deleted_yet_is_by_the_next_sweep(
+    desk: TrashDesk, monkeypatch: pytest.MonkeyPatch
+):
+    for name in ("Cave", "Cavern"):
+        desk.put(f"{name}.md", f"Gold in the {name}.\n".encode())
+    desk.merge("Cavern.md", into="Cave.md")
+    delete = Vault.delete
+
+    def locked(vault: Vault, path: str) -> None:
+        if path == ".trash/Cavern.md":
+            raise StorageError("another program has it open")
+        delete(vault, path)
+
+    with monkeypatch.context() as patch, pytest.raises(StorageError):
+        patch.setattr(Vault, "delete", locked)
+        desk.forget("Cave.md", ASKED, permanent=True)
+    desk.curator.purge()
+    assert desk.files() == {} and desk.kept() == []
+    assert list((desk.root / ".memvault/history").glob("*.zip")) == []
+
+
 def test_what_was_saved_in_the_last_moment_is_what_lies_in_the_trash(
     desk: TrashDesk, monkeypatch: pytest.MonkeyPatch
 ):

@@ -37,6 +37,11 @@ from memvault.model.memory import FOLDER_LIFECYCLES, NAMESPACE
 _FOLDER_NAME = re.compile(r"""(?![.\s])[^/\\<>:"|?*#^\[\]\x00-\x1f]{1,120}(?<![.\s])""")
 
 SECRETS = ("qdrant_api_key", "neo4j_password", "redis_password")  # only from the environment
+PASSWORDS = {
+    "vectors": "MEMVAULT_QDRANT_API_KEY",
+    "graph": "MEMVAULT_NEO4J_PASSWORD",
+    "keyvalue": "MEMVAULT_REDIS_PASSWORD",
+}
 
 
 class _Table(BaseModel):
@@ -257,7 +262,7 @@ class Settings(BaseSettings):
     """All settings, with defaults that need no server, key or network."""
 
     model_config = SettingsConfigDict(
-        env_prefix="MEMVAULT_", env_nested_delimiter="__", extra="ignore"
+        env_prefix="MEMVAULT_", env_nested_delimiter="__", extra="ignore", hide_input_in_errors=True
     )
 
     vectors: str = Field(EMBEDDED, description='"embedded" or a Qdrant URL')
@@ -293,8 +298,15 @@ class Settings(BaseSettings):
     @field_validator(*STORE_SCHEMES)
     @classmethod
     def _known_store(cls, value: str, info: ValidationInfo) -> str:
-        schemes = STORE_SCHEMES[str(info.field_name)]
-        if value == EMBEDDED or value.partition("://")[0].lower() in schemes:
+        role = str(info.field_name)
+        schemes = STORE_SCHEMES[role]
+        if value == EMBEDDED:
+            return value
+        try:
+            scheme, _ = urlsplit(value).scheme, urlsplit(value).port
+        except ValueError:  # its message may quote a password
+            raise ValueError(no_url(role)) from None
+        if "://" in value and scheme in schemes:
             return value
         urls = ", ".join(f"{scheme}://" for scheme in schemes)
         raise ValueError(f'must be "{EMBEDDED}" or a URL with {urls}')
@@ -347,6 +359,14 @@ def load_settings(config_file: Path | None) -> Settings:
         raise InvalidParams(f"configuration: {where}: {reason}") from error
     except SettingsError as error:
         raise InvalidParams(f"configuration, environment variable: {error}") from error
+
+
+def no_url(role: str) -> str:
+    """Why the URL of a server is refused; ``role`` is its key."""
+    return (
+        "is not a valid URL. Check its host and port, and leave out user and password: "
+        f"{PASSWORDS[role]} sets the password"
+    )
 
 
 def user_id(settings: Settings) -> str:

@@ -11,18 +11,12 @@ from typing import TypeVar
 
 from prometheus_client import Histogram
 
+from memvault.config.settings import no_url
 from memvault.model.errors import DiskFull, InvalidParams, MemvaultError, StoreUnavailable
 from memvault.stores import faults
 
 # Upper bounds of the histogram's buckets in seconds.
 BOUNDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-
-
-_PASSWORDS = {
-    "vectors": "MEMVAULT_QDRANT_API_KEY",
-    "graph": "MEMVAULT_NEO4J_PASSWORD",
-    "keyvalue": "MEMVAULT_REDIS_PASSWORD",
-}
 
 
 def refused(what: str, variable: str) -> StoreUnavailable:
@@ -35,10 +29,7 @@ def invalid_url(role: str) -> InvalidParams:
 
     The client's own message may quote the URL, and so a password in it.
     """
-    return InvalidParams(
-        f"configuration: {role} is not a valid URL. Check its host and port, and leave out user "
-        f"and password: {_PASSWORDS[role]} sets the password"
-    )
+    return InvalidParams(f"configuration: {role}: {no_url(role)}")
 
 
 class CallRecorder:

@@ -73,13 +73,22 @@ def untouched_by_person(history: History, path: str, data: bytes) -> bool:
 def is_stored_only_by(history: History, note: Memory, client: str) -> bool:
     """Whether this client stored a note, and all that was merged into it, and no other client
     changed any of it."""
-    changes = history.changes(path=note.path)
-    ids, known = {note.id}, set[str]()
-    while new := ids - known:
+    names, known = {note.id, note.path}, set[str]()  # ids and paths of the note and the merged ones
+    changes: list[Change] = []
+    while new := names - known:
         known |= new
-        for key in new:
-            changes += history.changes(node_id=key)
-        ids.update(key for change in changes for key in change.merged_from)
+        found = [
+            change
+            for change in history.all()
+            if not new.isdisjoint((*change.node_ids, *change.merged_from, *change.paths))
+        ]
+        changes += found
+        for change in found:
+            took_over = change.undone_by is None and not known.isdisjoint(change.node_ids)
+            is_merge = took_over and bool(change.merged_from)
+            moved = (file for file in change.files if file.moved_to)
+            names.update(file.path for file in moved if is_merge or file.moved_to in known)
+            names.update(change.merged_from if is_merge else ())
     creators = [change.actor for change in changes if change.kind is ChangeKind.CREATED]
     clients = {change.actor.name for change in changes if change.actor.kind == "client"}
     return clients == {client} and all(actor.kind == "client" for actor in creators)

@@ -1,8 +1,10 @@
-"""Deletes forgotten notes for good, with all their kept versions and what was merged into them."""
+"""Deletes forgotten notes with all their kept versions, and for good also what was merged into
+them."""
 
 from __future__ import annotations
 
 import logging
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from itertools import dropwhile
@@ -46,7 +48,8 @@ class Trash:
         self._clock = clock
 
     def delete(self, tombstone: Tombstone) -> None:
-        """Delete the note of a tombstone, if it still holds the forgotten bytes, and its versions.
+        """Delete the note of a tombstone, if it still holds the forgotten bytes, and its versions;
+        if it is to be deleted for good, also what was merged into it.
 
         Only a file in the trash is ever deleted: a journal may have been edited or planted.
 
@@ -60,27 +63,33 @@ class Trash:
             return
         if self._holds(path, tombstone):
             self._vault.delete(path)
+        steps = list(_steps(tombstone, self._history.all()))
+        if tombstone.permanent:  # after 30 days only the note itself goes
+            self._delete_merged(steps)
         self._record_purge(tombstone)
         if tombstone.path is not None:
-            self._erase(tombstone)
+            self._drop_versions(steps)
+            self._drop_archived(tombstone, steps)
 
-    def _erase(self, tombstone: Tombstone) -> None:
-        """Delete the versions of a note, and the notes in the trash whose text it took over."""
+    def _delete_merged(self, steps: list[Step]) -> None:
+        """Delete from the trash what was merged into a note, and add its changes to the note's."""
         changes = self._history.all()
-        steps = list(_steps(tombstone, changes))
         for change, file in steps:
             for other in _merged(change, file):
-                if self._is_unchanged(other):
+                if self._is_as_left(other, change):
                     self._vault.delete(other.place)
                     earlier = changes[changes.index(change) :]
                     steps += _steps_to(other.place, earlier)  # and what was merged into that
-        self._drop_versions(steps)
-        self._drop_archived(tombstone, steps)
 
-    def _is_unchanged(self, file: FileChange) -> bool:
-        """Whether a file is in the trash as the change left it."""
+    def _is_as_left(self, file: FileChange, merge: Change) -> bool:
+        """Whether a file is in the trash as the merge left it, and no later change put it there."""
         data = current_bytes(self._vault, file.place) if _is_file_of_trash(file.place) else None
-        return data is not None and content_hash(data) == file.final_hash
+        if data is None or content_hash(data) != file.final_hash:
+            return False
+        last = next(change for change in self._history.all() if file.place in change.paths)
+        undone = filter(None, map(self._history.find, last.undoes))
+        redone = {key for change in undone for key in change.undoes}
+        return merge.reversal_hash in {last.reversal_hash, *redone}
 
     def _holds(self, path: str | None, tombstone: Tombstone) -> bool:
         data = current_bytes(self._vault, path) if path else None
@@ -99,9 +108,13 @@ class Trash:
         self._journal.append(entry)
 
     def _drop_versions(self, steps: Iterable[Step]) -> None:
+        own_files: dict[str, list[FileChange]] = defaultdict(list)
         for change, file in steps:
-            other_files = [other for other in change.files if other is not file]
-            versions = versions_of([file]) - versions_of(other_files)
+            own_files[change.reversal_hash].append(file)
+        for change in {change.reversal_hash: change for change, _ in steps}.values():
+            files = own_files[change.reversal_hash]
+            other_files = [other for other in change.files if other not in files]
+            versions = versions_of(files) - versions_of(other_files)
             self._versions.drop(change.reversal_hash, versions)
 
     def _drop_archived(self, tombstone: Tombstone, steps: Iterable[Step]) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from memvault.model.note import LineRange
 from memvault.model.search import NodeRef, Scope
 from memvault.verification.claims.amount_parsing import amounts_in
-from memvault.verification.claims.amounts import equal_amounts
+from memvault.verification.claims.amounts import Amount, equal_amounts
 from memvault.verification.claims.claim_stems import stems_of
 
 Truths = Mapping[str, bool]  # by node id
@@ -83,15 +83,20 @@ class ProbabilityQuestion:
         """Whether it asks for the chance that a whole sentence is true: "… that seeds are dry?"."""
         return self.asks_chance and _STATEMENT.search(self.text) is not None
 
-    def states_any(self, values: Sequence[str]) -> bool:
-        """Whether it names one of these values."""
+    def names_value_like(self, values: Sequence[str]) -> bool:
+        """Whether it names an amount or date of the kind of one of these values, which need not be
+        the same, or a word of a value that is neither: "… that the lease ends in 2032?"."""
         words, amounts = stems_of(self.text), amounts_in(self.text)
         return any(
-            any(equal_amounts(value, own) for value in of_value for own in amounts)
+            any(_are_alike(value, own) for value in of_value for own in amounts)
             if (of_value := amounts_in(text))
-            else bool(stems_of(text)) and stems_of(text) <= words
+            else not stems_of(text).isdisjoint(words)
             for text in values
         )
+
+
+def _are_alike(first: Amount, second: Amount) -> bool:
+    return first.kind is second.kind or equal_amounts(first, second) is not None
 
 
 def read_question(text: str) -> ProbabilityQuestion:

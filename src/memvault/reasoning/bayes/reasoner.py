@@ -92,7 +92,7 @@ class Reasoner:
             return self._answer_for_node(query, query.target)
         influenced = [key for key in named_ids if self._is_influenced(key, query.scope)]
         competing = self._competing_values(query, question)
-        is_on_value = competing is not None and question.states_any(competing.values)
+        is_on_value = competing is not None and question.names_value_like(competing.values)
         if question.asks_chance and influenced and not is_on_value:
             return self._answer_for_node(query, self._most_influenced(influenced))
         if competing is not None and (is_on_value or not question.is_on_statement):

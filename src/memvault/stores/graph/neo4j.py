@@ -121,8 +121,8 @@ class Neo4jGraphStore(CypherGraphStore):
         self.calls = self.server.calls
         try:
             self._driver = self._connect()
-        except (ValueError, ConfigurationError) as error:
-            raise invalid_url("graph") from error
+        except (ValueError, ConfigurationError):
+            raise invalid_url("graph") from None
 
     def counts(self) -> tuple[int, int]:
         nodes = self._read(queries.COUNT_NODES)[0][0]

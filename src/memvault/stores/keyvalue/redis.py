@@ -308,8 +308,8 @@ def _connect(url: str, password: str | None) -> redis.Redis:
             retry=Retry(NoBackoff(), 0),  # `Server` retries
             **options,
         )
-    except ValueError as error:
-        raise invalid_url("keyvalue") from error
+    except ValueError:
+        raise invalid_url("keyvalue") from None
 
 
 def _put(pipe: Pipe, names: Names, items: Mapping[str, bytes]) -> None:

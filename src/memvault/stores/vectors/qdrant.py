@@ -96,8 +96,8 @@ def connect_to_server(url: str, api_key: str | None) -> QdrantClient:
             grpc_options=_CHANNEL,
             check_compatibility=False,
         )
-    except (ValueError, QdrantException) as error:
-        raise invalid_url("vectors") from error
+    except (ValueError, QdrantException):
+        raise invalid_url("vectors") from None
     try:
         over_grpc.get_collections()
     except grpc.RpcError as error:
