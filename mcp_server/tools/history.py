@@ -281,12 +281,8 @@ def _dream_entry(report: PhaseReport) -> LogEntry:
 
 def _log_entry(change: Change, action: Action, now: datetime, history: History) -> LogEntry:
     in_time = all(tombstone.restorable(now) for tombstone in change.forgot)
-    are_kept = all(
-        history.content(file.before) is not None
-        for file in change.files
-        if change.merged_from and file.before and file.moved_to
-    )
-    recoverable = change.undoable and change.undone_by is None and in_time and are_kept
+    is_kept = in_time and history.keeps_merged(change)
+    recoverable = change.undoable and change.undone_by is None and is_kept
     is_forgotten = change.kind is ChangeKind.FORGOTTEN
     tool_name = "restore_concept" if is_forgotten else "undo_change"
     ids = change.merged_from if action == "merge" else change.node_ids

@@ -159,13 +159,15 @@ def test_only_calls_after_the_first_scan_wait_for_what_makes_answers_better(
             startup.close()
 
 
-def test_the_list_of_concepts_is_not_written_before_the_first_scan_is_over(
+@pytest.fixture
+def held_scan(
     vault_folder: Path,
     settings: Settings,
     state: StateFolder,
     write: Write,
     monkeypatch: pytest.MonkeyPatch,
-) -> None:
+) -> Iterator[tuple[Startup, threading.Event]]:
+    """A startup whose first scan does not end before the event is set."""
     write("Lamp.md", "# Lamp\n\nThe lamp is lit at dusk.\n")
     loading, let_go = threading.Event(), threading.Event()
 
@@ -178,44 +180,33 @@ def test_the_list_of_concepts_is_not_written_before_the_first_scan_is_over(
     startup.start(lambda _: None)
     try:
         assert loading.wait(PATIENCE_SECONDS)
-        monkeypatch.setattr(startup, "_patience", 0.1)
-        with pytest.raises(StoreUnavailable, match="still being indexed"):
-            startup.write_manifest()
-        assert not (vault_folder / "manifest.md").exists()
-        monkeypatch.setattr(startup, "_patience", PATIENCE_SECONDS)
-        threading.Timer(0.2, let_go.set).start()
-        assert startup.write_manifest().concepts == 1
+        yield startup, let_go
     finally:
         let_go.set()
         startup.close()
+
+
+def test_the_list_of_concepts_is_not_written_before_the_first_scan_is_over(
+    held_scan: tuple[Startup, threading.Event], vault_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    startup, let_go = held_scan
+    monkeypatch.setattr(startup, "_patience", 0.1)
+    with pytest.raises(StoreUnavailable, match="still being indexed"):
+        startup.write_manifest()
+    assert not (vault_folder / "manifest.md").exists()
+    monkeypatch.setattr(startup, "_patience", PATIENCE_SECONDS)
+    threading.Timer(0.2, let_go.set).start()
+    assert startup.write_manifest().concepts == 1
 
 
 def test_an_engine_that_stops_before_its_first_scan_is_over_writes_no_list_of_concepts(
-    vault_folder: Path,
-    settings: Settings,
-    state: StateFolder,
-    write: Write,
-    monkeypatch: pytest.MonkeyPatch,
+    held_scan: tuple[Startup, threading.Event], vault_folder: Path
 ) -> None:
-    write("Lamp.md", "# Lamp\n\nThe lamp is lit at dusk.\n")
-    loading, let_go = threading.Event(), threading.Event()
-
-    def slow(generation: indexes.Generation, worker: Worker) -> None:
-        loading.set()
-        let_go.wait(PATIENCE_SECONDS)
-
-    monkeypatch.setattr(indexes.Generation, "warm_up", slow)
-    startup = Startup(lambda tell: Container(vault_folder, settings, state, tell))
-    startup.start(lambda _: None)
-    try:
-        assert loading.wait(PATIENCE_SECONDS)
-        threading.Timer(0.2, startup.wind_down).start()
-        with pytest.raises(EngineUnavailable, match="stopping"):
-            startup.write_manifest()
-        assert not (vault_folder / "manifest.md").exists()
-    finally:
-        let_go.set()
-        startup.close()
+    startup, _ = held_scan
+    threading.Timer(0.2, startup.wind_down).start()
+    with pytest.raises(EngineUnavailable, match="stopping"):
+        startup.write_manifest()
+    assert not (vault_folder / "manifest.md").exists()
 
 
 def test_nothing_counts_as_indexed_before_the_container_is_open() -> None:

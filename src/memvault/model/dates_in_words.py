@@ -48,9 +48,7 @@ def is_date_without_year(text: str) -> bool:
     """
     words = _WORD.findall(text.lower().replace("’", "'"))
     if not any(word[0].isdigit() for word in words):
-        return bool(words) and all(
-            w in _WEEKDAYS or w in NAMED_MONTHS or w in _WEEKS for w in words
-        )
+        return bool(words) and _WHOLE_NAMES.issuperset(words)
     return all(map(_is_of_a_date, words))
 
 

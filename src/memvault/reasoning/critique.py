@@ -33,7 +33,7 @@ from memvault.verification.claims.claim_sources import source_of
 from memvault.verification.claims.claim_stems import stems_of
 from memvault.verification.claims.claims import Claim, ClaimSource
 from memvault.verification.claims.clause_words import HEDGED, occurs
-from memvault.verification.claims.tool_usage import tool_usages_in, usage_conflict
+from memvault.verification.claims.tool_usage import ToolUsage, tool_usages_in, usage_conflict
 from memvault.verification.vault_names import FindNames
 from memvault.verification.verifier import Verifier
 
@@ -185,12 +185,13 @@ class Critic:
             left_out |= {exclude} if exclude is not None else set()
             hits = [hit for hit in (*focal_hits, *found) if hit.memory.id not in left_out]
             yield from _still_stated(sentence, hits)
+            usages = list(tool_usages_in(sentence))
             match = self._matcher.best(sentence, hits)
             if match is None:
                 yield from self._part_contradictions(sentence, hits)
             elif match.alignment.stance is not Stance.SUPPORTS:
                 yield _mismatch(match)
-            elif _given_up(sentence, match.sentence) == 0.0:
+            elif _given_up(usages, match.sentence) == 0.0:
                 continue
             claims = [
                 replace(c, asserted=True) for c in claims_of(sentence, reasoning, self._find_names)
@@ -201,7 +202,7 @@ class Critic:
             for claim in claims:
                 yield from self._differing_values(claim, noted)
             for passage in passages:
-                yield from _usage_and_cause_contradictions(sentence, passage)
+                yield from _usage_and_cause_contradictions(sentence, usages, passage)
 
     def _part_contradictions(self, sentence: str, hits: Sequence[Hit]) -> Iterator[Contradiction]:
         """The contradictions of single parts of a sentence."""
@@ -339,13 +340,15 @@ def _mismatch(match: SentenceMatch) -> Contradiction:
     )
 
 
-def _usage_and_cause_contradictions(sentence: str, passage: Hit) -> Iterator[Contradiction]:
+def _usage_and_cause_contradictions(
+    sentence: str, usages: Sequence[ToolUsage], passage: Hit
+) -> Iterator[Contradiction]:
     """The contradictions about which tools are used and what causes what."""
     for raw in sentences(passage.text):
         other = readable(raw)
         if occurs(HEDGED, other):
             continue
-        confidence = _given_up(sentence, other)
+        confidence = _given_up(usages, other)
         if confidence > 0.0:
             yield _contradiction(
                 passage, other, ConflictType.FACTUAL, confidence,
@@ -359,16 +362,10 @@ def _usage_and_cause_contradictions(sentence: str, passage: Hit) -> Iterator[Con
             )  # fmt: skip
 
 
-def _given_up(sentence: str, other: str) -> float:
-    """The strength, in [0, 1], with which a sentence says that the tool of another was given up."""
-    return max(
-        (
-            usage_conflict(claimed, usage)
-            for claimed in tool_usages_in(sentence)
-            for usage in tool_usages_in(other)
-        ),
-        default=0.0,
-    )
+def _given_up(claimed: Sequence[ToolUsage], sentence: str) -> float:
+    """The strength, in [0, 1], with which a sentence says that a claimed tool was given up."""
+    noted = list(tool_usages_in(sentence)) if claimed else []
+    return max((usage_conflict(own, other) for own in claimed for other in noted), default=0.0)
 
 
 def _contradiction(

@@ -198,6 +198,14 @@ class History(JournalReader):
 
         return content
 
+    def keeps_merged(self, change: Change) -> bool:
+        """Whether every note that a change merged into another one is kept; True if none was."""
+        if not change.merged_from:
+            return True
+        content = self.contents_before(change)
+        merged = (file.before for file in change.files if file.before and file.moved_to)
+        return all(content(version) is not None for version in merged)
+
     def _read(self, path: str) -> bytes:
         try:
             return self._vault.read(path)
