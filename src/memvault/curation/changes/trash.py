@@ -12,7 +12,7 @@ from itertools import dropwhile
 
 from memvault.curation.changes.file_edits import current_bytes
 from memvault.curation.changes.history import History
-from memvault.curation.changes.journal_decoder import TrashEntry
+from memvault.curation.changes.journal_decoder import PURGED
 from memvault.curation.changes.staging import is_in_trash
 from memvault.curation.changes.tombstones import Tombstones
 from memvault.model.change import SYSTEM, Change, ChangeKind, FileChange
@@ -90,7 +90,7 @@ class Trash:
     def _record_purge(self, tombstone: Tombstone) -> None:
         entry = JournalEntry(
             ts=self.clock(),
-            kind=TrashEntry.PURGED,
+            kind=PURGED,
             actor=SYSTEM,
             note_id=tombstone.node_ids[0],
             path=tombstone.path,
