@@ -108,12 +108,8 @@ class MovedPaths(JournalReader):
                 (self._saved[key] for key in (path, note_id) if key in self._saved), default=None
             )
 
-    def inherited_id(self, path: str) -> str:
-        """See `PathIds.inherited`."""
-        return self.inherited_ids().get(path, "")
-
     def inherited_ids(self) -> Mapping[str, str]:
-        """The `inherited_id` of each path that has one, which later moves leave as it is."""
+        """`PathIds.inherited` of each path that has one, which later moves leave as it is."""
         with self._current():
             return self._inherited
 
