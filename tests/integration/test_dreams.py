@@ -28,7 +28,7 @@ from memvault.consolidation.rewards import Signal, SignalKind
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.operations.draft import Draft
 from memvault.curation.tasks.dream_tasks import linked_line
-from memvault.curation.tasks.finder import MAX_GUESSED
+from memvault.curation.tasks.finder import MAX_OF_KIND
 from memvault.model.change import Actor, ChangeKind, CurationTask, TaskType
 from memvault.model.errors import GraphQueryError, NoteConflict
 from memvault.model.graph import (
@@ -287,7 +287,7 @@ def test_however_many_proposals_wait_an_answer_lists_the_latest_and_the_person_s
     shown = [
         task for task in container.curation.tasks() if task.task_type is TaskType.OPEN_QUESTION
     ]
-    assert len(shown) == MAX_GUESSED
+    assert len(shown) == MAX_OF_KIND
     answer = Caller(container, "full").ok("trigger_dream", phase="nrem", duration=60)
     assert len(answer["proposals"]) == MAX_WAITING < 30 <= answer["waiting"]
     titles = [each["title"] for each in answer["proposals"]]

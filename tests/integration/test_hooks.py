@@ -24,7 +24,7 @@ from memvault.config.settings import HookSettings, IndexSettings, Settings
 from memvault.consolidation.dreams.record import DreamPhase
 from memvault.consolidation.rewards import Signal, SignalKind
 from memvault.curation.changes.plan import Attribution
-from memvault.curation.tasks.finder import MAX_GUESSED
+from memvault.curation.tasks.finder import MAX_OF_KIND
 from memvault.vault.session_lines import is_captured
 from tests.integration.caller import all_shown
 from tests.integration.small_vault import unindexed
@@ -806,7 +806,7 @@ def test_a_session_shows_at_most_the_configured_number_of_notices(
 def test_of_many_captured_decisions_the_person_is_asked_about_those_of_the_last_sessions(
     container: Container, ask: Ask, tmp_path: Path
 ) -> None:
-    for number in range(MAX_GUESSED + 2):
+    for number in range(MAX_OF_KIND + 2):
         said = ("user", f"We decided to paint boat {number} in colour {number}.")
         path = transcript(tmp_path / f"{number}.jsonl", said)
         ask("Stop", session_id=f"s{number}", transcript_path=path)
@@ -814,10 +814,10 @@ def test_of_many_captured_decisions_the_person_is_asked_about_those_of_the_last_
     container.curation.start()
     assert container.curation.wait(PATIENCE_SECONDS)
     captured = [memory for memory in container.live.catalogue.all() if is_captured(memory)]
-    assert len(captured) == MAX_GUESSED + 2
+    assert len(captured) == MAX_OF_KIND + 2
     shown = [each for each in container.curation.tasks() if each.task_type == "promotion"]
     paths = {path for task in shown for path in task.paths}
     asked = [memory.created_at for memory in captured if memory.path in paths]
     not_asked = [memory.created_at for memory in captured if memory.path not in paths]
-    assert len(asked) == len(shown) == MAX_GUESSED and min(asked) >= max(not_asked)
-    assert len(container.curation.open_tasks()) >= MAX_GUESSED + 2
+    assert len(asked) == len(shown) == MAX_OF_KIND and min(asked) >= max(not_asked)
+    assert len(container.curation.open_tasks()) >= MAX_OF_KIND + 2

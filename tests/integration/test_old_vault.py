@@ -13,7 +13,7 @@ from mcp_server.runtime.container import Container
 from memvault.capture.extract import extract
 from memvault.capture.session_note import CapturedSession, new_note
 from memvault.capture.transcripts import TranscriptTurn
-from memvault.curation.tasks.finder import MAX_GUESSED
+from memvault.curation.tasks.finder import MAX_OF_KIND
 from memvault.model.change import TaskType
 from memvault.vault.journal import Journal
 from tests.integration.small_vault import opened
@@ -105,6 +105,6 @@ def test_of_the_sessions_of_one_day_the_person_is_asked_about_the_latest_whereve
         assert container.curation.wait(PATIENCE_SECONDS)
         tasks = container.curation.tasks()
         asked = {task.paths[0] for task in tasks if task.task_type is TaskType.PROMOTION}
-        assert asked == set(paths[-MAX_GUESSED:])
+        assert asked == set(paths[-MAX_OF_KIND:])
     finally:
         container.close()

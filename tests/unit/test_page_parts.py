@@ -21,6 +21,7 @@ from memvault.cognition.pulse_log import PulseLog, PulsePoint
 from memvault.curation.changes.client_limits import Excess
 from memvault.curation.operations.brief import key_facts
 from memvault.curation.tasks.dismissed_tasks import DismissedTasks, task_key
+from memvault.curation.tasks.finder import MAX_OF_KIND, few_of_each
 from memvault.curation.tasks.note_tasks import client_tasks, unreadable_parts, unverified
 from memvault.model.change import CurationTask, Priority, TaskType
 from memvault.model.errors import InvalidParams
@@ -349,6 +350,14 @@ def test_a_conversation_on_money_that_was_imported_asks_for_nothing_but_an_impor
     for kind, asks in (("note", False), ("fact", True)):
         note = indexed_note(memory("a", type=kind, title="Rent", provenance=imported), NOW)
         assert (unverified(note) is not None) == asks
+
+
+def test_of_many_claims_on_money_a_few_wait_for_review_at_a_time() -> None:
+    client = Origin(kind=OriginKind.CLIENT, name="eve")
+    theirs = Provenance(origin=client, spans=(OriginSpan(1, 1, client),))
+    notes = [memory(f"note {n}", title=f"Rent {n}", provenance=theirs) for n in range(12)]
+    tasks = [task for note in notes if (task := unverified(indexed_note(note, NOW)))]
+    assert few_of_each(tasks, lambda _: None) == tuple(tasks[:MAX_OF_KIND])
 
 
 def test_key_facts_are_the_central_sentences_each_once_with_its_place() -> None:

@@ -42,20 +42,20 @@ from memvault.verification.claims.claim_sources import outdated_notes
 # After that, a note without links is meant to have none, and what a session decided is history.
 ASKED_FOR = timedelta(days=30)
 MAX_SUGGESTED = 20  # orphans with a suggested note: as many as are shown
-# Kinds that are a guess: from a note's age or links, of a captured session, or by a dream. A vault
-# that is new to memvault, or long in use, has many, and a person who sees dozens answers none.
-GUESSED = frozenset(
+# Kinds of which a vault may have many: what clients store on sensitive matters, and guesses from a
+# note's age or links, of a captured session, or by a dream. A person who sees dozens answers none.
+NUMEROUS = frozenset(
     {
-        TaskType.STALE_FACT, TaskType.ORPHAN, TaskType.UNRESOLVED_LINKS, TaskType.PROMOTION,
-        TaskType.MISSING_LINK, TaskType.CLUSTER_SUMMARY, TaskType.OPEN_QUESTION,
-        TaskType.ANSWERED_QUESTION,
+        TaskType.UNVERIFIED_CRITICAL, TaskType.STALE_FACT, TaskType.ORPHAN,
+        TaskType.UNRESOLVED_LINKS, TaskType.PROMOTION, TaskType.MISSING_LINK,
+        TaskType.CLUSTER_SUMMARY, TaskType.OPEN_QUESTION, TaskType.ANSWERED_QUESTION,
     }
 )  # fmt: skip
-MAX_GUESSED = 5  # of each of these kinds that wait at a time
+MAX_OF_KIND = 5  # of each of these kinds that wait at a time
 
 
 def few_of_each(tasks: Sequence[CurationTask], memory_of: MemoryOf) -> tuple[CurationTask, ...]:
-    """The tasks in their order, but only the first few of each of the `GUESSED` kinds.
+    """The tasks in their order, but only the first few of each of the `NUMEROUS` kinds.
 
     Of the sessions the latest few: the person remembers them.
     """
@@ -68,7 +68,7 @@ def few_of_each(tasks: Sequence[CurationTask], memory_of: MemoryOf) -> tuple[Cur
     for task in tasks:
         of_kind[task.task_type].append(task)
     of_kind[TaskType.PROMOTION].sort(key=created, reverse=True)
-    few = {kind: each[:MAX_GUESSED] for kind, each in of_kind.items() if kind in GUESSED}
+    few = {kind: each[:MAX_OF_KIND] for kind, each in of_kind.items() if kind in NUMEROUS}
     kept = {id(task) for of_this in (of_kind | few).values() for task in of_this}
     return tuple(task for task in tasks if id(task) in kept)
 
