@@ -25,7 +25,7 @@ from indexer.due_notes import DueNotes
 from indexer.graph_writer import GraphWriter
 from indexer.name_registry import NameRegistry
 from indexer.progress import Progress, Report, ScanReport
-from indexer.relinking import Relinking
+from indexer.stale_edges import StaleEdges
 from memvault.model.graph import NotesIndexed
 from memvault.model.priority import AwaitedLock
 from memvault.stores.open import Stores
@@ -60,7 +60,7 @@ class ChangeWriter:
         reader: ChangeSetReader,
         names: NameRegistry,
         graphs: GraphWriter,
-        relinking: Relinking,
+        stale_edges: StaleEdges,
         notify: Callable[[NotesIndexed], None],
     ) -> None:
         self.on_batch: list[BatchListener] = []
@@ -72,7 +72,7 @@ class ChangeWriter:
         self._due = due
         self._reader = reader
         self._names = names
-        self._relinking = relinking
+        self._stale_edges = stale_edges
         self._notify = notify
         self._batches = BatchWriter(stores, catalogue, graphs, embedder, lock)
 
@@ -113,7 +113,7 @@ class ChangeWriter:
                     self._catalogue.commit(changes.resaved)
                     affected, stale = self._reader.register_names(changes)
                     version = self._names.version
-                    to_relink = self._relinking.queue(affected, relink, fresh)
+                    to_relink = self._stale_edges.queue(affected, relink, fresh)
                     self._notify(self._batches.remove(changes.deleted, stale))
                 self._write(changes, executor, ahead, report, result)
             result.removed = len(changes.deleted)
@@ -122,7 +122,7 @@ class ChangeWriter:
                 result.unfinished = bool(result.indexed or affected.names.phrases or relinks_many)
                 if not relinks_many:
                     with self._lock:
-                        self._relinking.rewrite_edges(to_relink)
+                        self._stale_edges.rewrite_edges(to_relink)
                     result.relinked = len(to_relink)
             elif self._due.release(changes):
                 result.relinked = self._finish(fresh, version)
@@ -171,7 +171,7 @@ class ChangeWriter:
         while goes_on:
             with self._lock.after_others():
                 is_latest = version == self._names.version
-                count, goes_on = self._relinking.step(fresh if is_latest else ())
+                count, goes_on = self._stale_edges.step(fresh if is_latest else ())
             relinked += count
         return relinked
 

@@ -17,8 +17,8 @@ from indexer.graph_writer import GraphWriter
 from indexer.name_registry import NameRegistry
 from indexer.note_reading import read_note
 from indexer.progress import Progress, Report, ScanReport, report_nothing
-from indexer.relinking import Relinking
 from indexer.repairs import Repairs
+from indexer.stale_edges import StaleEdges
 from indexer.stored_notes import notes_of_others
 from indexer.suppressed_nodes import SuppressedNodes
 from memvault.config.settings import IndexSettings
@@ -87,8 +87,8 @@ class Indexer:
             max_note_bytes=settings.max_note_bytes,
             notify=self._notify,
         )
-        self._relinking = Relinking(self.catalogue, stores, self._graphs)
-        self._repairs = Repairs(self.comparison, self._names, self._relinking, self._notify)
+        self._stale_edges = StaleEdges(self.catalogue, stores, self._graphs)
+        self._repairs = Repairs(self.comparison, self._names, self._stale_edges, self._notify)
         self._writer = ChangeWriter(
             stores,
             self.catalogue,
@@ -98,7 +98,7 @@ class Indexer:
             reader=self._reader,
             names=self._names,
             graphs=self._graphs,
-            relinking=self._relinking,
+            stale_edges=self._stale_edges,
             notify=self._notify,
         )
         self.on_batch = self._writer.on_batch
@@ -259,7 +259,7 @@ class Indexer:
     def relink(self, paths: Collection[str]) -> None:
         """Write the edges of unchanged notes again, after the pipeline found more names in them."""
         with self._lock, making_way(self.let_pass):
-            self._relinking.rewrite_edges(paths)
+            self._stale_edges.rewrite_edges(paths)
 
     def finish_some(self) -> bool:
         """Do one step of the work that `index` left for later; False when nothing is left."""
@@ -267,7 +267,7 @@ class Indexer:
             if self._due.is_any_running:  # the last of them finishes the work
                 return False
             self.flush()
-            _, goes_on = self._relinking.step()
+            _, goes_on = self._stale_edges.step()
             return goes_on
 
     def flush(self) -> None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from indexer.comparison import Comparison
 from indexer.name_registry import NameRegistry
-from indexer.relinking import Relinking
+from indexer.stale_edges import StaleEdges
 from memvault.model.graph import NotesIndexed
 
 logger = logging.getLogger(__name__)
@@ -33,7 +33,7 @@ class Repairs:
 
     comparison: Comparison
     names: NameRegistry
-    relinking: Relinking
+    stale_edges: StaleEdges
     notify: Callable[[NotesIndexed], None]
 
     def forget_lost_indexes(self) -> None:
@@ -54,7 +54,7 @@ class Repairs:
         linking: set[str] = set()
         if nodes:
             sources = {edge.source for edge in stores.graph.neighbours(nodes)} - nodes
-            linking = self.relinking.paths_of(sources)
+            linking = self.stale_edges.paths_of(sources)
             stores.graph.remove(nodes)
         if chunks:
             stores.vectors.remove(chunks)

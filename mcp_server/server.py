@@ -41,6 +41,7 @@ from mcp_server.resources.visualize import VisualResources
 from mcp_server.runtime.running_requests import CountRequests
 from mcp_server.tools.arguments import ANSWER, lean_input
 from mcp_server.tools.context import CitationTools, ContextTools
+from mcp_server.tools.critique import CritiqueTools, ImmunityTools
 from mcp_server.tools.dreams import DreamTools
 from mcp_server.tools.forgetting import ForgettingTools
 from mcp_server.tools.history import HistoryTools
@@ -60,7 +61,6 @@ from mcp_server.tools.status import StatusTools
 from mcp_server.tools.store import StoreTools
 from mcp_server.tools.toolbox import Toolbox
 from mcp_server.tools.undo import UndoTools
-from mcp_server.tools.verification import ImmunityTools, VerificationTools
 from memvault import __version__
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ GROUPS = (
     NavigationTools,
     ListTools,
     PlanningTools,
-    VerificationTools,
+    CritiqueTools,
     ImmunityTools,
     QuestionTools,
     DreamTools,

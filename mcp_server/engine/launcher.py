@@ -21,7 +21,7 @@ from urllib.parse import quote
 from websockets.exceptions import WebSocketException
 from websockets.sync.client import ClientConnection, connect
 
-from mcp_server.engine.installed import installed_version
+from mcp_server.engine.build_version import installed_version
 from memvault.config.engine_lock import is_held
 from memvault.config.paths import StateFolder
 from memvault.model.errors import EngineUnavailable

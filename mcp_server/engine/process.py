@@ -19,7 +19,7 @@ from fastmcp import FastMCP
 from filelock import FileLock, Timeout
 
 from mcp_server.app import engine_app
-from mcp_server.engine.installed import installed_version
+from mcp_server.engine.build_version import installed_version
 from mcp_server.engine.launcher import (
     ABRUPT_END,
     EngineAddress,

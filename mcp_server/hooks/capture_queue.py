@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mcp_server.hooks.clients import HookCall, read_call
+from mcp_server.hooks.client_formats import HookCall, read_call
 from mcp_server.hooks.sampling_clients import SamplingClients
 from mcp_server.hooks.session_records import SessionRecords, modified_at
 from memvault.capture.capturer import Captured, CaptureProgress, Capturer

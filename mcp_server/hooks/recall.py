@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 
-from mcp_server.hooks.checked_search import CheckedSearch
+from mcp_server.hooks.hook_search import HookSearch
 from mcp_server.hooks.start_notes import StartNotes
 from memvault.capture.extract import says_little
 from memvault.capture.quotations import (
@@ -59,7 +59,7 @@ class HookRecall:
         phrases: embeds quotations, to compare them.
     """
 
-    search: CheckedSearch
+    search: HookSearch
     notes: StartNotes
     sessions: SessionQuotations
     excerpts: Excerpts

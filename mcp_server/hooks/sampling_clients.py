@@ -13,7 +13,7 @@ from fastmcp.server.middleware import CallNext, Middleware, MiddlewareContext
 from mcp.server.connection import Connection
 from mcp.server.session import ServerSession
 
-from mcp_server.hooks.clients import is_same_client
+from mcp_server.hooks.client_formats import is_same_client
 from mcp_server.sampling import (
     PATIENCE_SECONDS,
     REFUSALS,

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mcp_server.hooks.capture_queue import CaptureQueue
-from mcp_server.hooks.checked_search import CheckedSearch
-from mcp_server.hooks.clients import HookCall, Reply, read_call, written_reply
+from mcp_server.hooks.client_formats import HookCall, Reply, read_call, written_reply
 from mcp_server.hooks.destructive_calls import (
     REASON,
     destroyed_by_command,
     destroyed_by_tool,
 )
+from mcp_server.hooks.hook_search import HookSearch
 from mcp_server.hooks.recall import HookRecall
 from mcp_server.hooks.session_records import GivenEvent, SessionRecord, SessionRecords
 from mcp_server.hooks.start_notes import StartNotes
@@ -295,7 +295,7 @@ def _in_home(folder: str) -> Path:
 
 def _open_recall(container: Container) -> HookRecall:
     """The choice of memories from this container's notes."""
-    search = CheckedSearch(lambda: container.live.searcher, container.gate_log)
+    search = HookSearch(lambda: container.live.searcher, container.gate_log)
     notes = StartNotes(
         search,
         container.indexed_vault,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from mcp_server.hooks.checked_search import CheckedSearch
+from mcp_server.hooks.hook_search import HookSearch
 from memvault.capture.quotations import LASTING, Quotation, by_origin, on_one_line
 from memvault.consolidation.distillation import DistillationLog
 from memvault.curation.indexed_changes import IndexedVault
@@ -43,7 +43,7 @@ class StartNotes:
         read: returns the bytes of the note at a path.
     """
 
-    search: CheckedSearch
+    search: HookSearch
     indexed: Callable[[], IndexedVault]
     access_count: Callable[[str], int]
     distilled: DistillationLog

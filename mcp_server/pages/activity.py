@@ -15,7 +15,7 @@ from starlette.routing import BaseRoute
 
 from mcp_server.pages.forms import PAGE_SIZE, Form, back_to
 from mcp_server.pages.learnt import LearntPart
-from mcp_server.pages.over_time import plots
+from mcp_server.pages.plots import plots
 from mcp_server.pages.shown_changes import shown_changes
 from mcp_server.pages.site import Site
 from memvault.cognition.sessions import Session

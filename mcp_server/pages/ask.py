@@ -11,7 +11,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from mcp_server.answers.memories import PASSAGE_BYTES
-from mcp_server.pages.seen_notes import indexed_versions
+from mcp_server.pages.shown_versions import indexed_versions
 from mcp_server.pages.site import Site
 from memvault.consolidation.cases import Case
 from memvault.model.errors import MemvaultError

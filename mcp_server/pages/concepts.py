@@ -12,8 +12,8 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from mcp_server.pages.forms import Form, paged
-from mcp_server.pages.seen_notes import shown_versions
 from mcp_server.pages.shown_changes import lines_by_path
+from mcp_server.pages.shown_versions import shown_versions
 from mcp_server.pages.site import Site
 from memvault.curation.decisions import by_person
 from memvault.curation.manifest.concepts import Concept, concept_key, concepts_of

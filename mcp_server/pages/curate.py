@@ -19,7 +19,7 @@ from starlette.routing import BaseRoute
 from mcp_server.pages.forms import Form
 from mcp_server.pages.memory import resolver
 from mcp_server.pages.note_html import compared, note_html
-from mcp_server.pages.seen_notes import shown_versions
+from mcp_server.pages.shown_versions import shown_versions
 from mcp_server.pages.site import Site
 from mcp_server.pages.task_answers import TaskAnswer, answers_to
 from mcp_server.runtime.index_status import held_notes

@@ -7,8 +7,8 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 
 from mcp_server.pages.forms import Form
-from mcp_server.pages.seen_notes import shown_versions
 from mcp_server.pages.shown_changes import lines_by_path
+from mcp_server.pages.shown_versions import shown_versions
 from mcp_server.pages.site import Site
 from memvault.curation.changes.curator import ChangeResult
 from memvault.curation.decisions import by_person

@@ -25,11 +25,11 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from mcp_server.engine.installed import installed_version
+from mcp_server.engine.build_version import installed_version
 from mcp_server.engine.startup import Startup
 from mcp_server.pages.forms import Form, FormToken, back_to
-from mcp_server.pages.seen_notes import check_unchanged
 from mcp_server.pages.shown_changes import last_of_person
+from mcp_server.pages.shown_versions import check_unchanged
 from mcp_server.runtime.index_status import held_notes
 from mcp_server.tools.toolbox import Toolbox
 from memvault.model.errors import InvalidParams, MemvaultError, NoteNotFound, StoreUnavailable

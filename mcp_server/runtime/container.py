@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from indexer.entity_cache import EntityCache
-from indexer.generation import FilePointer, Generations
+from indexer.generation_folders import FilePointer, GenerationFolders
 from indexer.indexer import Indexer
 from indexer.progress import IndexCounters, Report, ScanReport, report_nothing
 from mcp_server.hooks.service import HookService
@@ -203,7 +203,7 @@ class Container:
         self.answer_cache = AnswerCache()
         self.entity_cache = EntityCache(state.entity_cache)
         cleanup.callback(self.entity_cache.close)
-        generations = Generations(
+        generations = GenerationFolders(
             state,
             shared_pointer(settings, state.root.name) or FilePointer(state.indexes),
             lambda folder: drop_from_servers(settings, folder),

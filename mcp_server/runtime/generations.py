@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from indexer.catalogue import Catalogue
-from indexer.generation import Generations
+from indexer.generation_folders import GenerationFolders
 from indexer.indexer import Indexer
 from mcp_server.runtime.worker import Worker, settle
 from memvault.cognition.similarity_index import SimilarityIndex
@@ -175,7 +175,7 @@ class OpenGenerations:
 
     def __init__(
         self,
-        generations: Generations,
+        generations: GenerationFolders,
         open_generation: Callable[[Path], Generation],
         worker: Worker,
     ) -> None:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
-from mcp_server.hooks.clients import CLIENTS, is_same_client
+from mcp_server.hooks.client_formats import CLIENTS, is_same_client
 from memvault.capture.extract import says_little
 from memvault.consolidation.cases import CaseBank
 from memvault.consolidation.learning import Learning
@@ -20,7 +20,7 @@ from memvault.consolidation.modulation import (
     RewardType,
 )
 from memvault.consolidation.rewards import FULL, Signal, SignalKind
-from memvault.consolidation.signals import UseObserver, author_of, stored_question
+from memvault.consolidation.use_observer import UseObserver, author_of, stored_question
 from memvault.model.change import Change
 from memvault.model.memory import Memory, Stage
 from memvault.model.search import Hit, Scope, SearchResult, Tuning

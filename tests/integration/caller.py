@@ -13,7 +13,7 @@ from mcp_types import Implementation
 from mcp_server.engine import ToolSet
 from mcp_server.engine.client import COMMAND_LINE, proof_of_person
 from mcp_server.middleware.client_identity import accept_person
-from mcp_server.pages.seen_notes import shown_versions
+from mcp_server.pages.shown_versions import shown_versions
 from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 

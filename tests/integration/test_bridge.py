@@ -22,7 +22,7 @@ import pytest
 from fastmcp import Client
 from fastmcp.client.transports import StdioTransport
 
-from mcp_server.engine.installed import installed_version, newest_file
+from mcp_server.engine.build_version import installed_version, newest_file
 from mcp_server.engine.launcher import ABRUPT_END, read_address
 from memvault import __version__
 from memvault.config.paths import StateFolder

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from mcp_server.pages.over_time import plots
+from mcp_server.pages.plots import plots
 from mcp_server.runtime import fading
 from mcp_server.runtime.container import Container
 from memvault.cli import reconstruct

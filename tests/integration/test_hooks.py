@@ -14,7 +14,7 @@ import pytest
 from fastmcp import Client
 from mcp_types import Implementation
 
-from mcp_server.hooks.clients import Reply, read_call, written_reply
+from mcp_server.hooks.client_formats import Reply, read_call, written_reply
 from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
 from memvault.capture.project_folder import project_of

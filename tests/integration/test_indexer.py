@@ -20,7 +20,7 @@ from indexer.change_writer import FEW, FEW_LINKED
 from indexer.doctor import examine, known_problems
 from indexer.indexer import Indexer
 from indexer.progress import Progress
-from indexer.relinking import LINKED_AT_ONCE
+from indexer.stale_edges import LINKED_AT_ONCE
 from memvault.model.errors import StoreUnavailable
 from memvault.model.memory import id_of_path
 from memvault.model.note import ParsedNote

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from fastmcp import Client
 
-from mcp_server.hooks.clients import Reply, written_reply
+from mcp_server.hooks.client_formats import Reply, written_reply
 from mcp_server.hooks.service import HookService
 from mcp_server.runtime.container import Container
 from tests.integration.caller import Caller

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mcp_server.hooks.clients import read_call
+from mcp_server.hooks.client_formats import read_call
 from memvault.capture.capturer import CaptureProgress, Capturer
 from memvault.capture.edited_files import edited_files
 from memvault.capture.extract import extract, says_little

@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memvault.cli.app import run
-from memvault.cli.clients import Client, registry_of
 from memvault.cli.config_text import (
     CannotEdit,
     cut_json,
@@ -23,6 +22,7 @@ from memvault.cli.config_text import (
     put_toml,
     read_json,
 )
+from memvault.cli.connect import Client, registry_of
 
 ENTRY: dict[str, Any] = {"command": "/opt/memvault", "args": ["mcp", "--vault", 'C:\\Notes "x"']}
 FILES = [client for client in Client if client is not Client.CHATGPT]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mcp_server.hooks.clients import Reply, read_call, written_reply
+from mcp_server.hooks.client_formats import Reply, read_call, written_reply
 from mcp_server.hooks.destructive_calls import destroyed_by_command, destroyed_by_tool
 from tests.timing import seconds_of
 from tests.unit.test_linear_time import SECONDS

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mcp_server.engine.launcher import read_address
-from mcp_server.hooks.clients import read_call
+from mcp_server.hooks.client_formats import read_call
 from mcp_server.security.client_registry import ClientRegistry
 from memvault.capture.hook_input import kept_input
 from memvault.capture.transcripts import read_turns

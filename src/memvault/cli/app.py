@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperGroup
 
 from memvault import __version__
-from memvault.cli import ask, changes, clients, engine, health, hooks, notes, vaults, web_clients
+from memvault.cli import ask, changes, connect, engine, health, hooks, notes, vaults, web_clients
 from memvault.cli.options import take_global_options
 from memvault.cli.terminal import harmless
 from memvault.model.errors import InvalidParams, MemvaultError, reason_of
@@ -90,7 +90,7 @@ def options(
     """Your Obsidian vault as the memory of every AI you use."""
 
 
-for _group in (vaults, clients, web_clients, hooks, ask, notes, changes, engine, health):
+for _group in (vaults, connect, web_clients, hooks, ask, notes, changes, engine, health):
     _group.add_commands(app)
 
 

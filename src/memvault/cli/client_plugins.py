@@ -16,7 +16,7 @@ from importlib.resources import files as package_files
 from pathlib import Path
 from typing import Any
 
-from mcp_server.hooks.clients import GEMINI_EVENTS
+from mcp_server.hooks.client_formats import GEMINI_EVENTS
 from memvault import __version__
 from memvault.cli.config_files import ConfigFile
 from memvault.cli.config_text import JSON

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from memvault.cli.clients import clients_with_hooks
+from memvault.cli.connect import clients_with_hooks
 from memvault.cli.hook import run_hook_process
 from memvault.cli.terminal import (
     AsJson,

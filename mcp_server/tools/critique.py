@@ -45,7 +45,7 @@ Threshold = Annotated[
 ]
 
 
-class VerificationTools(Tools):
+class CritiqueTools(Tools):
     """Tools over `Critic`."""
 
     @tool(annotations=READS, tags=FULL, title="Critique reasoning")

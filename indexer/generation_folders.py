@@ -1,4 +1,4 @@
-"""Generations of indexes: a rebuild fills a new folder next to the live one, then is swapped in.
+"""Folders of indexes: a rebuild fills a new one next to the live one, then takes its place.
 
 A pointer names the live folder. It is replaced atomically, so a crash leaves either the old or the
 new generation live; folders that it does not name can be deleted. Data on servers is named after
@@ -73,7 +73,7 @@ class FilePointer:
         """Nothing is open."""
 
 
-class Generations:
+class GenerationFolders:
     """The generations of one state folder."""
 
     def __init__(self, state: StateFolder, pointer: Pointer, drop: Drop) -> None:

@@ -12,7 +12,7 @@ from memvault.stores.open import Stores
 LINKED_AT_ONCE = 32  # notes in one step
 
 
-class Relinking:
+class StaleEdges:
     """The queue of notes whose edges are out of date. Used by one thread at a time."""
 
     def __init__(self, catalogue: Catalogue, stores: Stores, graphs: GraphWriter) -> None:

@@ -10,7 +10,7 @@ from memvault.search.pipeline import Searcher
 from memvault.verification.claim_gate import ClaimGateLog
 
 
-class CheckedSearch:
+class HookSearch:
     """Searches for hooks. Thread-safe.
 
     Args:
