@@ -453,6 +453,9 @@ def test_a_note_names_days_as_they_are_written_elsewhere(text: str, days: list[d
         ("Leave Dec 21 – Jan 4, 2027", date(2026, 12, 21), date(2027, 1, 4)),
         ("Leave 21.12.2026–4.1.2027", date(2026, 12, 21), date(2027, 1, 4)),
         ("Leave 21 Dec until 4 Jan 2027", date(2026, 12, 21), date(2027, 1, 4)),
+        ("Flight 3 May 2027 07:10 – 10 May 2027", date(2027, 5, 3), date(2027, 5, 10)),
+        ("Skiing, week 8 2027", date(2027, 2, 22), date(2027, 2, 28)),
+        ("Skiing in 2027-W08", date(2027, 2, 22), date(2027, 2, 28)),
     ],
 )
 def test_a_time_written_with_its_first_and_last_day_is_all_of_its_days(
@@ -493,11 +496,10 @@ def test_each_day_of_any_short_time_is_named(first: date, days: int, form: str, 
 
 
 def test_a_calendar_week_without_a_year_is_the_last_or_the_next_one() -> None:
-    next_week = Span(date(2027, 4, 5), date(2027, 4, 11))
-    assert days_named("Holidays in calendar week 14", TODAY) == [
-        Span(date(2026, 3, 30), date(2026, 4, 5)),
-        next_week,
-    ]
+    weeks = [Span(date(2026, 3, 30), date(2026, 4, 5)), Span(date(2027, 4, 5), date(2027, 4, 11))]
+    days = [week.first + timedelta(n) for week in weeks for n in range(7)]
+    named = days_named("Holidays in calendar week 14", TODAY)
+    assert named == [*weeks, *(Span(day, day) for day in days)]
 
 
 _SAID = ("Friday 13th", "on next Friday", "this weekend", "tomorrow", "in May", "3 May", "2 years ago", "last month",

@@ -141,7 +141,10 @@ def _days_named(text: str, calendar: Calendar, *, with_year: bool = False) -> li
         if span is not None:
             past_or_coming = span, next_such(match, span, calendar.today)
             span, coming = _on_its_weekday(match, *past_or_coming)
-            spans += [span] if coming is None else either_or_coming(span, coming, calendar.today)
+            meant = [span] if coming is None else either_or_coming(span, coming, calendar.today)
+            spans += meant
+            if match["numbered_week"] and not with_year:
+                spans += [Span(day, day) for week in meant for day in _days_in(week)]
     return spans
 
 

@@ -108,7 +108,7 @@ IN_LOWER_CASE = re.compile(rf"(?<![\w-])(?:(?P<prep>{_PREPOSITION})\s+)?(?:{'|'.
 EXPRESSION = re.compile(IN_LOWER_CASE.pattern, re.IGNORECASE)
 YEAR = re.compile(r"(?<![\w.,/£$€-])(1[5-9]\d\d|20\d\d)(?![\w%/-]|[.,]\d| ?[%£$€])")
 AMBIGUOUS_DAY = re.compile(r"\b\d{1,2}([/-])\d{1,2}\1\d{4}\b")  # 4/12/2026: day or month first
-DAY_IN_DIGITS = re.compile(r"\d-\d{1,2}-\d|\d\. ?\d{1,2}\. ?\d|\d/\d{1,2}/\d")
+DAY_IN_DIGITS = re.compile(r"\d-\d{1,2}-\d|\d-[Ww]\d|\d\. ?\d{1,2}\. ?\d|\d/\d{1,2}/\d")
 # A day of a month that its weekday makes certain: "Saturday the 28th".
 WEEKDAY_AND_DAY = re.compile(
     rf"(?<!every )(?<!each )\b(?:(on|by|until|till|before|after|since) )?({_WEEKDAY}),? (?:the )?"
@@ -117,9 +117,9 @@ WEEKDAY_AND_DAY = re.compile(
 )
 AT_END = re.compile(r"[?.!,]|$")  # follows a time that no preposition marks as one
 WORD = re.compile(r"[^\W\d_]+")
-# Without one of these or a date in digits a line names no single day.
+# Without one of these or a date in digits a line names no day.
 DAY_WORDS = frozenset((*NAMED_MONTHS, *WEEKDAYS, "today", "tonight", "yesterday", "tomorrow",
-    "ago", "now"))  # fmt: skip
+    "ago", "now", "week", "kw", "kalenderwoche"))  # fmt: skip
 # With one of these words, a time that may be past or future ("on Saturday") is past.
 PAST = frozenset(("did", "had", "happened", "was", "went", "were"))
 FEW = re.compile(
@@ -176,10 +176,14 @@ _WHOLE_DAY = (
     rf"|(?:{_ENGLISH_MONTH})\b\.? \d{{1,2}}{_NTH}\b{_YEAR_OF_DAY}"
 )
 _UNTIL = r" (?:to|until|till|through) "
+_CLOCK = (
+    r"(?:,? (?:at )?\d{1,2}[:.]\d{2}(?: ?(?:[ap]\.?m\.?|uhr))?)?"  # "12 May 07:10 - 16 May 21:40"
+)
 _OF_WEEK = rf"(?:(?:{_WEEKDAY}|mon|tue|wed|thu|fri|sat|sun)\.?,? (?:the )?)"
 WRITTEN_RANGE = re.compile(
     r"(?<![\w.,:/–—-])(?<!from )(?<!between )"
-    rf"(?:{_OF_WEEK}?(?P<first>{_WHOLE_DAY})(?: ?[-–—] ?|{_UNTIL}){_OF_WEEK}?(?P<last>{_WHOLE_DAY})"
+    rf"(?:{_OF_WEEK}?(?P<first>{_WHOLE_DAY}){_CLOCK}(?: ?[-–—] ?|{_UNTIL})"
+    rf"{_OF_WEEK}?(?P<last>{_WHOLE_DAY})"
     rf"|{_OF_WEEK}?(?P<day>\d{{1,2}}{_NTH})(?:(?:(?<=\D) ?[-–—] ?|[-–—]|{_UNTIL}){_OF_WEEK}?"
     rf"| ?[-–—] ?{_OF_WEEK})(?P<of_month>{_WHOLE_DAY})"
     rf"|(?P<of>(?:{_ENGLISH_MONTH})\b\.?) (?P<from>\d{{1,2}}){_NTH}[-–—]"
