@@ -164,7 +164,7 @@ BETWEEN = [
     for before, within in (
         ("between", "and"), ("from", "to|until"), ("zwischen", "und"), ("vo[nm]", "bis(?: zum)?"),
         ("entre", "et|y|e"), ("del?|du|des?de", "au?|à|al|ao|até|hasta"), ("dal?", "al?"),
-        ("tra|fra", "e"), ("tussen", "en"), ("van", "tot"),
+        ("tra|fra", "e"), ("tussen", "en"), ("van", "tot"), ("od", "do"), ("со?", "по|до"),
     )
 ]  # fmt: skip
 # "3-10 May", "21 Dec - 4 Jan 2027", "3 to 10 May", "May 3-10, 2027". A number alone is no day if
