@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection
+from functools import lru_cache
 from itertools import pairwise
 
 from memvault.search.lists.comparisons import comparison_in
@@ -17,6 +18,7 @@ from memvault.search.times.time_question_words import words_beyond
 from memvault.stores.vectors import bm25
 from memvault.stores.vectors.languages import LANGUAGES
 from memvault.text.stems import stems
+from memvault.text.words import without_accents
 
 # "How do I show recent files?" asks for instructions, not for what is recent.
 _INSTRUCTION = re.compile(
@@ -116,11 +118,15 @@ def type_asked_for(question: str, types: Callable[[], Collection[str]]) -> str |
         return None
     if _names_one_by_number(question, words):
         return None
-    text = " ".join(words)
-    asked_types = (
-        kind for kind in types() if kind != "note" and _have_same_stems(kind, text, question)
-    )
-    return next(asked_types, None)
+    text, starts = " ".join(words), {_bare(word[:1]) for word in words}  # to compare few of many
+    alike = (kind for kind in types() if kind != "note" and _bare(kind[:1]) in starts)
+    return next((kind for kind in alike if _have_same_stems(kind, text, question)), None)
+
+
+@lru_cache(maxsize=1_000)
+def _bare(letter: str) -> str:
+    """A letter in lower case without its accent: the first of "Apfel" and "Äpfel"."""
+    return without_accents(letter.casefold())
 
 
 def _names_one_by_number(question: str, words: Collection[str]) -> bool:
