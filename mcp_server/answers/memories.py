@@ -72,6 +72,7 @@ class CounterEvidenceShape(Named):
     )
     said: Filled[str] = optional()
     stated_in: str | None = optional()
+    origin: OriginKind | None = optional()
 
 
 class VerificationShape(Shape):

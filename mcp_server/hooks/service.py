@@ -130,6 +130,7 @@ class HookService:
     def _session_start(self, call: HookCall, record: SessionRecord) -> Reply:
         if call.source == "compact":
             return self._after_compaction(record, call)
+        record.missed_start = False
         quotations = self._for_start(record, call)
         context = self._quote(
             record, call, quotations, "for this project", self._settings.start_tokens
@@ -162,7 +163,6 @@ class HookService:
     def _prompt(self, call: HookCall, record: SessionRecord) -> Reply:
         start = Reply()
         if record.missed_start:
-            record.missed_start = False
             start = self._session_start(call, record)
         quotations = self._recall.with_prompt(
             call.prompt, record.project, record.given_quotations, call.client

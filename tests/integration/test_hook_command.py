@@ -302,7 +302,9 @@ def test_a_session_that_began_without_an_engine_gets_its_start_with_the_next_pro
     note = hooks.vault / "Cache.md"
     note.write_text("---\ntype: preference\n---\nI prefer SQLite, because it needs no server.\n")
     begun = {"session_id": "s-1", "source": "startup", "cwd": "/srv/aurora"}
+    resumed = begun | {"session_id": "s-3"}
     assert hooks.run("SessionStart", begun).stdout == b""
+    assert hooks.run("SessionStart", resumed).stdout == b""
     until(lambda: read_address(hooks.state) is not None and hooks.pending() == [])
     address = read_address(hooks.state)
     assert address is not None
@@ -312,6 +314,9 @@ def test_a_session_that_began_without_an_engine_gets_its_start_with_the_next_pro
         assert b"I prefer SQLite" in given
         assert hooks.run("UserPromptSubmit", thanks).stdout == b""
         assert hooks.run("UserPromptSubmit", thanks | {"session_id": "s-2"}).stdout == b""
+        resume = resumed | {"source": "resume"}
+        assert b"I prefer SQLite" in hooks.run("SessionStart", resume).stdout
+        assert hooks.run("UserPromptSubmit", thanks | {"session_id": "s-3"}).stdout == b""
     finally:
         os.kill(address.pid, signal.SIGTERM)
 

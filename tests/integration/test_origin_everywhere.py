@@ -262,6 +262,27 @@ def test_a_clients_line_that_says_in_words_what_replaces_something_is_shown(
     assert [added["text"] for added in stove["added_by_others"]] == [line]
 
 
+def test_the_persons_sentence_that_contradicts_stays_theirs_next_to_a_clients_line(
+    call: Caller, container: Container
+) -> None:
+    (container.vault.root / "Club.md").write_text(
+        "The lease of the sailing club ends on 30 September 2027.\n"
+    )
+    container.indexing.index_written(["Club.md"])
+    call("edit_memory", target="Club", operation="append", content="Bring a towel.",
+         rationale=WHY)  # fmt: skip
+    call("store_memory", title="Lease", content="The lease of the sailing club now ends on 9 June 2028.",
+         rationale=WHY)  # fmt: skip
+    nodes = call("recall_memory", query="When does the lease of the sailing club end?")["nodes"]
+    (lease,) = (node for node in nodes if node["path"] == "projects/Lease.md")
+    (against,) = lease["verification"]["contradicted_by"]
+    assert against["sentence"] == "The lease of the sailing club ends on 30 September 2027."
+    assert against["origin"] == "person" and "written_by" not in against
+    (club,) = (node for node in nodes if node["path"] == "Club.md")
+    (against,) = club["verification"]["contradicted_by"]
+    assert (against["origin"], against["written_by"]) == ("client", "eve")
+
+
 def test_each_client_that_added_to_the_persons_list_is_named_and_more_lines_are_marked(
     call: Caller, container: Container
 ) -> None:

@@ -9,6 +9,7 @@ from enum import StrEnum
 from memvault.model.memory import Memory
 from memvault.model.moments import day_of
 from memvault.model.note import LineRange
+from memvault.model.provenance import OriginKind
 
 MAX_CHARS = 200  # of a claim that is named next to another memory
 
@@ -67,7 +68,9 @@ class Status(StrEnum):
 class Evidence:
     """A sentence of another note; ``said`` is the value that it states, or how it contradicts.
     ``is_claim``: only a client, an import, the web or memvault says so. ``stated_in``: the path of
-    the note whose ``lines`` say that this note supersedes it; None if this note says so."""
+    the note whose ``lines`` say that this note supersedes it; None if this note says so.
+    ``origin``: the person, if they wrote the sentence; None leaves it to the ``lines``, which may
+    have sentences of others, too."""
 
     note_id: str
     title: str
@@ -77,6 +80,7 @@ class Evidence:
     said: str
     is_claim: bool = False
     stated_in: str | None = None
+    origin: OriginKind | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from memvault.model.errors import MemvaultError
 from memvault.model.memory import MemoryOf
-from memvault.model.provenance import Origin
+from memvault.model.provenance import Origin, OriginKind
 from memvault.model.search import Conflict
 from memvault.model.verification import Evidence
 from memvault.vault.lines import bare_lines
@@ -150,7 +150,8 @@ class EvidenceWeigher:
     def _evidence(self, claim: Claim) -> Evidence:
         source = claim.source
         memory = self._memory_of(source.note_id)
-        is_claim = not self.origin(claim).is_person and not (memory and memory.verified)
+        is_persons = self.origin(claim).is_person
+        is_claim = not is_persons and not (memory and memory.verified)
         stated = f"{claim.label}: {claim.value_text}"
         return Evidence(
             source.note_id,
@@ -160,4 +161,5 @@ class EvidenceWeigher:
             claim.sentence,
             stated,
             is_claim,
+            origin=OriginKind.PERSON if is_persons else None,
         )
