@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 
@@ -23,7 +23,6 @@ from memvault.search.relations.traversal import Steps, Traversal
 from memvault.search.scope import MemoryLookup, in_scope
 from memvault.stores.graph_view import GraphView
 from memvault.stores.open import Stores
-from memvault.stores.vectors import VectorStore
 from memvault.text.phrase_vectors import PhraseVectors
 
 MAX_BY_PATHS = 20  # notes that paths lead to
@@ -79,83 +78,6 @@ def _stating_notes(end: End, graph: ArrayGraph) -> Iterable[tuple[int, Steps]]:
         yield end.node, end.steps
     elif end.steps:
         yield int(graph.source[end.steps[0]]), end.steps
-
-
-class HitBuilder:
-    """Builds hits from the notes found: reads their steps and passages."""
-
-    def __init__(
-        self,
-        vectors: VectorStore,
-        view: GraphView,
-        memories: MemoryLookup,
-        graph: ArrayGraph,
-    ) -> None:
-        self._store = vectors
-        self._view = view
-        self._memories = memories
-        self._graph = graph
-
-    def hits(self, notes: Sequence[FoundNote], found_by_text: Mapping[str, Hit]) -> list[Hit]:
-        """The notes as hits, in the same order, without those deleted meanwhile.
-
-        Args:
-            found_by_text: the hits of hybrid search; their passage is shown if no passage states
-                the relation.
-
-        Raises:
-            StoreUnavailable, GraphQueryError: a store does not answer.
-        """
-        steps = {step for note in notes for step in note.steps}
-        edges = self._edges(steps)
-        passages = self._store.passages([note.note_id for note in notes])
-        hits = []
-        for note in notes:
-            memory = self._memories.by_id(note.note_id)
-            if memory is None:
-                continue
-            hit = Hit(memory, note.score, found_by=FoundBy.RELATION)
-            hit.hops = tuple(
-                hop for step in reversed(note.steps) if (hop := self._hop(step, edges))
-            )
-            note_passages = passages.get(note.note_id, [])
-            passage = _stating_passage(note, edges, note_passages)
-            if passage is None and note.note_id in found_by_text:
-                hit.chunk_id = found_by_text[note.note_id].chunk_id
-            elif passage is None and note_passages:
-                passage = note_passages[0]
-            if passage is not None:
-                hit.heading, hit.lines, hit.text = passage.heading, passage.lines, passage.text
-            hits.append(hit)
-        return hits
-
-    def _edges(self, numbers: Iterable[int]) -> dict[int, GraphEdge]:
-        """The graph's edges by number, without those changed meanwhile."""
-        graph, edge_numbers = self._graph, list(numbers)
-        sources = {graph.node_ids[graph.source[number]] for number in edge_numbers}
-        stated_by = {source: list(in_order(self._view.stated_by(source))) for source in sources}
-        edges = {}
-        for number in edge_numbers:
-            note_edges = stated_by[graph.node_ids[graph.source[number]]]
-            ordinal = int(graph.ordinal[number])
-            target = graph.node_ids[graph.target[number]]
-            if ordinal < len(note_edges) and note_edges[ordinal].target == target:
-                edges[number] = note_edges[ordinal]
-        return edges
-
-    def _hop(self, step: int, edges: Mapping[int, GraphEdge]) -> Hop | None:
-        graph = self._graph
-        edge = edges.get(step)
-        if edge is None:
-            return None
-        source, target = (graph.number_of[end] for end in (edge.source, edge.target))
-        path, ends = self._path(edge.source), (edge.source, edge.target)
-        names = graph.names
-        return Hop(names[source], edge.relation, names[target], path, edge.sentence, ends)
-
-    def _path(self, note_id: str) -> str:
-        memory = self._memories.by_id(note_id)
-        return memory.path if memory is not None else ""
 
 
 def _stating_passage(
@@ -281,10 +203,55 @@ class Inquiry:
         return list(islice(usable, top_k))
 
     def hits(self, notes: Sequence[FoundNote], text_hits: Sequence[Hit]) -> list[Hit]:
-        """The notes that relations lead to, as hits in the same order.
+        """The notes that relations lead to as hits, in the same order, without those deleted
+        meanwhile.
+
+        Args:
+            text_hits: those of hybrid search; their passage is shown if no passage states the
+                relation.
 
         Raises:
             StoreUnavailable, GraphQueryError: a store does not answer.
         """
-        builder = HitBuilder(self._stores.vectors, self._view, self._memories, self._graph)
-        return builder.hits(notes, {hit.memory.id: hit for hit in text_hits})
+        found_by_text = {hit.memory.id: hit for hit in text_hits}
+        edges = self._edges({step for note in notes for step in note.steps})
+        passages = self._stores.vectors.passages([note.note_id for note in notes])
+        hits = []
+        for note in notes:
+            memory = self._memories.by_id(note.note_id)
+            if memory is None:
+                continue
+            hit = Hit(memory, note.score, found_by=FoundBy.RELATION)
+            hit.hops = tuple(
+                self._hop(edges[step]) for step in reversed(note.steps) if step in edges
+            )
+            note_passages = passages.get(note.note_id, [])
+            passage = _stating_passage(note, edges, note_passages)
+            if passage is None and note.note_id in found_by_text:
+                hit.chunk_id = found_by_text[note.note_id].chunk_id
+            elif passage is None and note_passages:
+                passage = note_passages[0]
+            if passage is not None:
+                hit.heading, hit.lines, hit.text = passage.heading, passage.lines, passage.text
+            hits.append(hit)
+        return hits
+
+    def _edges(self, numbers: Collection[int]) -> dict[int, GraphEdge]:
+        """The graph's edges by number, without those changed meanwhile."""
+        graph = self._graph
+        sources = {graph.node_ids[graph.source[number]] for number in numbers}
+        stated_by = {source: list(in_order(self._view.stated_by(source))) for source in sources}
+        edges = {}
+        for number in numbers:
+            note_edges = stated_by[graph.node_ids[graph.source[number]]]
+            ordinal = int(graph.ordinal[number])
+            target = graph.node_ids[graph.target[number]]
+            if ordinal < len(note_edges) and note_edges[ordinal].target == target:
+                edges[number] = note_edges[ordinal]
+        return edges
+
+    def _hop(self, edge: GraphEdge) -> Hop:
+        ends, memory = (edge.source, edge.target), self._memories.by_id(edge.source)
+        source, target = (self._graph.names[self._graph.number_of[end]] for end in ends)
+        path = memory.path if memory is not None else ""
+        return Hop(source, edge.relation, target, path, edge.sentence, ends)
