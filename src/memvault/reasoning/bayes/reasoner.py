@@ -110,7 +110,7 @@ class Reasoner:
         given, interventions = dict(query.given), dict(query.interventions)
         for condition in question.conditions:
             for *_, key in self._find_names(condition.text, None):
-                if key not in query.given and key not in query.interventions:
+                if key not in query.evidence:
                     (interventions if condition.is_intervention else given)[key] = condition.holds
         return replace(query, given=given, interventions=interventions)
 
@@ -129,7 +129,7 @@ class Reasoner:
 
     def _most_affected(self, query: ProbabilityQuery) -> str | None:
         """The node most affected by the evidence, or None; for a question that names no target."""
-        evidence = {**query.given, **query.interventions}
+        evidence = query.evidence
         if not query.text or not evidence:
             return None
         allowed = self.allowed(query.scope)
@@ -163,9 +163,9 @@ class Reasoner:
     # -- answers ----------------------------------------------------------------------------------
 
     def _answer_for_node(self, query: ProbabilityQuery, target: str) -> ProbabilityResult:
-        evidence_ids = dict.fromkeys((*query.given, *query.interventions))
-        reader = self.influences([target, *evidence_ids])
-        graph = influence_graph([target, *evidence_ids], reader.of, self.allowed(query.scope))
+        node_ids = [target, *query.evidence]
+        reader = self.influences(node_ids)
+        graph = influence_graph(node_ids, reader.of, self.allowed(query.scope))
         network = graph.network(reader.sources_of, self.name_of)
         touching = [
             influence
@@ -191,7 +191,6 @@ class Reasoner:
     def _answer_for_values(
         self, query: ProbabilityQuery, competing: CompetingValues
     ) -> ProbabilityResult:
-        evidence_ids = dict.fromkeys((*query.given, *query.interventions))
         notes = list(dict.fromkeys(witness.claim.source.note_id for witness in competing.witnesses))
         weights = weighed_witnesses(competing, self._memory_of, self._settings.half_life_days)
         reader = self.influences(notes)
@@ -200,7 +199,7 @@ class Reasoner:
             return (influence for influence in reader.of(key) if influence.between_notes)
 
         graph = influence_graph(
-            [*notes, *evidence_ids], between_notes_only, self.allowed(query.scope)
+            [*notes, *query.evidence], between_notes_only, self.allowed(query.scope)
         )
         strongest = {
             note: max(w for witness, w in weights if witness.claim.source.note_id == note)
@@ -271,11 +270,10 @@ class Reasoner:
         self, query: ProbabilityQuery, target: str, graph: InfluenceGraph, network: Network
     ) -> tuple[EvidenceUsed, ...]:
         """The statements that inform the target, first those about the target itself."""
-        evidence_ids = {*query.given, *query.interventions}
-        relevant = network.intervened(_states(query.interventions)).restricted(
-            [target, *evidence_ids, *_statement_variables(network)]
-        )
-        informing = relevant.active(target, evidence_ids | _statement_variables(network))
+        evidence_ids = query.evidence.keys() | _statement_variables(network)
+        changed = network.intervened(_states(query.interventions))
+        relevant = changed.restricted([target, *evidence_ids])
+        informing = relevant.active(target, evidence_ids)
         used: list[tuple[int, EvidenceUsed]] = []
         note = self._memory_of(target)
         if note is not None:
@@ -305,10 +303,10 @@ class Reasoner:
     ) -> str | None:
         ends = [(influence.cause, influence.effect) for influence in graph.influences]
         reached = reachable(targets, lambda key: chain.from_iterable(e for e in ends if key in e))
-        unreached = [key for key in (*query.given, *query.interventions) if key not in reached]
+        unreached = [key for key in query.evidence if key not in reached]
         if not unreached:
             return None
-        return NOT_CONNECTED.format(names=", ".join(map(self.name_of, dict.fromkeys(unreached))))
+        return NOT_CONNECTED.format(names=", ".join(map(self.name_of, unreached)))
 
     # -- for effects and inference ----------------------------------------------------------------
 

@@ -46,6 +46,9 @@ class Span:
     def has(self, day: date) -> bool:
         return self.first <= day <= self.last
 
+    def contains(self, other: Span) -> bool:
+        return self.has(other.first) and self.has(other.last)
+
     @property
     def is_open(self) -> bool:
         """Whether it has no beginning or no end: "before March", "since the offsite"."""
