@@ -266,15 +266,11 @@ def _differs_only_in_links(before: ParsedNote, after: ParsedNote, redirect: Redi
         return False
     for old, new, new_target in zip(before.links, after.links, targets, strict=True):
         is_unchanged = (new.target, new.subpath) == (old.target, old.subpath)
-        if new_target is None and not is_unchanged:
-            return False
-        leads_to_target = (
-            new.target in (new_target.name, without_suffix(new_target.path)) if new_target else True
-        )
-        if not (leads_to_target or is_unchanged) or (old.style, old.relation) != (
-            new.style,
-            new.relation,
-        ):
+        leads_to_target = new_target is not None and new.target in (
+            new_target.name, without_suffix(new_target.path)
+        )  # fmt: skip
+        is_same_kind = (new.style, new.relation) == (old.style, old.relation)
+        if not is_same_kind or not (leads_to_target or is_unchanged):
             return False
     return True
 
