@@ -13,7 +13,7 @@ from typing import Any
 _AT_FDCWD = -100
 # Flags of Linux, renameat2(2), and of macOS, renamex_np(2).
 _EXCHANGE, _NO_REPLACE = (2, 2), (1, 4)
-_CANNOT = {
+UNSUPPORTED = {
     errno.EINVAL, errno.ENOSYS, errno.EPERM,
     getattr(errno, "ENOTSUP", errno.ENOSYS), getattr(errno, "EOPNOTSUPP", errno.ENOSYS),
 }  # fmt: skip
@@ -40,7 +40,7 @@ def rename_if_free(source: Path, target: Path) -> bool:
         source.rename(target)  # on Windows, this refuses an existing target
         return True
     done = _renamed(source, target, _NO_REPLACE)
-    if done is False and (number := ctypes.get_errno()) not in _CANNOT:
+    if done is False and (number := ctypes.get_errno()) not in UNSUPPORTED:
         raise OSError(number, os.strerror(number), str(source), None, str(target))
     return bool(done)
 
