@@ -218,10 +218,11 @@ class Reasoner:
             for used in self._evidence(query, VALUE, graph, network)
             if used.memory_id not in notes
         ]
+        notices = (_unconfirmed(competing), self._unconnected(query, graph, notes))
         return replace(
             answer,
             evidence=tuple(sorted(evidence, key=lambda used: -used.weight)),
-            notice=_joined(_unconfirmed(competing), self._unconnected(query, graph, notes)),
+            notice=" ".join(filter(None, notices)) or None,
         )
 
     def _posterior(
@@ -332,10 +333,6 @@ def _unconfirmed(competing: CompetingValues) -> str | None:
     confirmed = {witness.value for witness in competing.witnesses if not witness.group}
     claimed = [value for k, value in enumerate(competing.values) if k not in confirmed]
     return UNCONFIRMED.format(values=", ".join(claimed)) if claimed else None
-
-
-def _joined(*notices: str | None) -> str | None:
-    return " ".join(filter(None, notices)) or None
 
 
 def _statement_variables(network: Network) -> set[str]:

@@ -111,7 +111,7 @@ class _Translator:
         word_start, word_end = (r"(?<!\w)", r"(?:(?!\w)|(?<='))") if self._spaced else ("", "")
         self._word = re.compile(f"{word_start}(?:{'|'.join(longest_first)}){word_end}")
         every, apart = (
-            _with_or_without_accents(_any_of(WORDS[language].get(key, "(?!)")))
+            _with_or_without_accents("|".join(WORDS[language].get(key, "(?!)").split()))
             for key in ("each", "apart")
         )
         self._every = re.compile(rf"{word_start}(?:{every})\s*$")
@@ -317,10 +317,6 @@ def _names_each_once(meanings: tuple[Meaning, ...]) -> bool:
     often = (*AUXILIARY_KINDS, "which")
     kinds = [kind for meaning in meanings for kind, _ in meaning if kind not in often]
     return len(set(kinds)) == len(kinds)
-
-
-def _any_of(words: str) -> str:
-    return "|".join(words.split())
 
 
 def _pattern_of(word: str) -> str:

@@ -337,8 +337,11 @@ def cues_in(folded: str, on_step: Callable[[], None] = lambda: None) -> Iterator
     Args:
         on_step: is called now and then; it may raise an error to stop.
     """
-    occurring = (need for need in _NEEDS if need in folded)
-    places = {need: _starts(need, folded) for need in occurring}
+    places = {
+        need: [match.start() for match in re.finditer(re.escape(need), folded)]
+        for need in _NEEDS
+        if need in folded
+    }
     on_step()
     for cue in CUES:
         needed = sorted(place for need in cue.needs for place in places.get(need, ()))
@@ -351,10 +354,6 @@ def cues_in(folded: str, on_step: Callable[[], None] = lambda: None) -> Iterator
                 yield CueMatch(cue.kind, cue.weight, match.start(), match.end())
         if needed:
             on_step()
-
-
-def _starts(needed: str, text: str) -> list[int]:
-    return [match.start() for match in re.finditer(re.escape(needed), text)]
 
 
 def _windows(places: Sequence[int], length: int) -> Iterator[tuple[int, int]]:
@@ -384,11 +383,8 @@ def talk_of_attacks(folded: str) -> list[tuple[int, int]]:
 
     Words within URLs and email addresses do not count.
     """
-    return [match.span() for match in _ABOUT.finditer(_ADDRESS.sub(_blank, folded))]
-
-
-def _blank(match: re.Match[str]) -> str:
-    return " " * len(match[0])
+    without_addresses = _ADDRESS.sub(lambda match: " " * len(match[0]), folded)
+    return [match.span() for match in _ABOUT.finditer(without_addresses)]
 
 
 def quotations(text: str) -> list[tuple[int, int]]:
