@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import calendar
 import re
 
-from memvault.model.months import MONTHS, NAMED_MONTHS
+from memvault.model.months import MONTHS, NAMED_MONTHS, WEEKDAYS
 from memvault.text.words import any_of
 
 NO_MONTHS = frozenset(("may", "march", "mar", "dec", "jan", "jun"))  # in lower case
@@ -26,7 +25,6 @@ COUNTS = {
 }  # fmt: skip
 _COUNT = r"\d{1,3}|(?:a )?couple of|(?:a )?few|" + any_of(COUNTS)
 _UNIT = "day|week|fortnight|month|year"
-WEEKDAYS = {name.lower(): number for number, name in enumerate(calendar.day_name)}
 _WEEKDAY = "|".join(WEEKDAYS)
 SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}  # their first months
 _SEASON = "|".join(SEASONS)

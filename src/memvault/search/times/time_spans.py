@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 
 from memvault.config.settings import CalendarSettings
-from memvault.search.times.time_patterns import WEEKDAYS
+from memvault.model.months import WEEKDAYS
 
 DAYS_OF = {"day": 1, "week": 7, "fortnight": 14}
 
