@@ -92,40 +92,32 @@ def _stating_passage(
     return None
 
 
+@dataclass(kw_only=True)
 class Inquiry:
     """Follows the relations of one question; used by one thread."""
 
-    def __init__(
-        self,
-        *,
-        stores: Stores,
-        view: GraphView,
-        memories: MemoryLookup,
-        lexicon: Lexicon,
-        vectors: PhraseVectors,
-        question: Question,
-        scope: Scope,
-        max_hops: int,
-    ) -> None:
-        self._stores = stores
-        self._view = view
-        self._memories = memories
-        self._lexicon = lexicon
-        self._graph = lexicon.graph
-        self._vectors = vectors
-        self._scope = scope
-        self._max_hops = max_hops
-        self._question = question
-        self._term_kinds, self._has_kind = lexicon.kinds_in(question)
+    stores: Stores
+    view: GraphView
+    memories: MemoryLookup
+    lexicon: Lexicon
+    vectors: PhraseVectors
+    question: Question
+    scope: Scope
+    max_hops: int
+
+    def __post_init__(self) -> None:
+        self._graph = self.lexicon.graph
+        self._term_kinds, self._has_kind = self.lexicon.kinds_in(self.question)
         names_kind = [kinds.named for kinds in self._term_kinds]
-        self._interpretations = interpretations(question, names_kind) if question.relations else []
+        relations = self.question.relations
+        self._interpretations = interpretations(self.question, names_kind) if relations else []
 
     def _may_need_relations(self) -> bool:
         """Whether the question has two relations, or names the kind of note that it asks for."""
         if not self._interpretations:
             return False
         has_several = any(len(each.relations) > 1 for each in self._interpretations)
-        return has_several or self._has_kind[self._question.root]
+        return has_several or self._has_kind[self.question.root]
 
     def is_grounded(self, solution: Solution) -> bool:
         """Whether the best path follows relations that the person states repeatedly, rather than
@@ -138,13 +130,13 @@ class Inquiry:
         That function returns the interpretation which the graph answers best; None if no path
         leads anywhere.
         """
-        if not self._may_need_relations() or not self._question.names_something:
+        if not self._may_need_relations() or not self.question.names_something:
             return lambda: None
         texts = list(
             chain.from_iterable(texts_of(each, self._has_kind) for each in self._interpretations)
         )
-        self._vectors.begin(texts)
-        return lambda: self._solution(self._vectors.of(texts))
+        self.vectors.begin(texts)
+        return lambda: self._solution(self.vectors.of(texts))
 
     def _solution(self, vectors: Mapping[str, Floats32]) -> Solution | None:
         wordings = {
@@ -155,14 +147,14 @@ class Inquiry:
         }
         traversal = Traversal(
             self._graph,
-            self._lexicon.usable(self._scope.project),
+            self.lexicon.usable(self.scope.project),
             self._similar({wording: vectors[wording] for wording in sorted(wordings)}),
-            self._max_hops,
+            self.max_hops,
         )
         solver = Solver(
             graph=self._graph,
             traversal=traversal,
-            kinds=self._lexicon.kinds,
+            kinds=self.lexicon.kinds,
             term_kinds=self._term_kinds,
             has_kind=self._has_kind,
             vectors=vectors,
@@ -182,10 +174,10 @@ class Inquiry:
     ) -> tuple[list[FoundNote], float]:
         """The notes that paths with the question's meaning lead to, best first, and the score of
         the best path; none if that score is below ``min_score``."""
-        graph, hops = self._graph, min(self._max_hops, MAX_LENGTH)
+        graph, hops = self._graph, min(self.max_hops, MAX_LENGTH)
         if not starts or not words.content:
             return [], -math.inf
-        finder = PathFinder(graph, self._lexicon.usable(self._scope.project), self._vectors, words)
+        finder = PathFinder(graph, self.lexicon.usable(self.scope.project), self.vectors, words)
         paths = finder.paths(starts, hops, min_score)
         notes = [
             FoundNote(graph.node_ids[answer.node], min(1.0, answer.probability), answer.edges)
@@ -198,7 +190,7 @@ class Inquiry:
         usable = (
             note
             for note in notes
-            if (memory := self._memories.by_id(note.note_id)) and in_scope(memory, self._scope)
+            if (memory := self.memories.by_id(note.note_id)) and in_scope(memory, self.scope)
         )
         return list(islice(usable, top_k))
 
@@ -215,10 +207,10 @@ class Inquiry:
         """
         found_by_text = {hit.memory.id: hit for hit in text_hits}
         edges = self._edges({step for note in notes for step in note.steps})
-        passages = self._stores.vectors.passages([note.note_id for note in notes])
+        passages = self.stores.vectors.passages([note.note_id for note in notes])
         hits = []
         for note in notes:
-            memory = self._memories.by_id(note.note_id)
+            memory = self.memories.by_id(note.note_id)
             if memory is None:
                 continue
             hit = Hit(memory, note.score, found_by=FoundBy.RELATION)
@@ -240,7 +232,7 @@ class Inquiry:
         """The graph's edges by number, without those changed meanwhile."""
         graph = self._graph
         sources = {graph.node_ids[graph.source[number]] for number in numbers}
-        stated_by = {source: list(in_order(self._view.stated_by(source))) for source in sources}
+        stated_by = {source: list(in_order(self.view.stated_by(source))) for source in sources}
         edges = {}
         for number in numbers:
             note_edges = stated_by[graph.node_ids[graph.source[number]]]
@@ -251,7 +243,7 @@ class Inquiry:
         return edges
 
     def _hop(self, edge: GraphEdge) -> Hop:
-        ends, memory = (edge.source, edge.target), self._memories.by_id(edge.source)
+        ends, memory = (edge.source, edge.target), self.memories.by_id(edge.source)
         source, target = (self._graph.names[self._graph.number_of[end]] for end in ends)
         path = memory.path if memory is not None else ""
         return Hop(source, edge.relation, target, path, edge.sentence, ends)
