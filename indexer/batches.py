@@ -109,26 +109,19 @@ class EmbeddingAhead:
         return texts
 
 
+@dataclass(frozen=True, slots=True)
 class BatchWriter:
     """Prepares, writes and removes the notes of a change set.
 
-    Args:
+    Attributes:
         lock: held while names are read; `write` is called with it.
     """
 
-    def __init__(
-        self,
-        stores: Stores,
-        catalogue: Catalogue,
-        graphs: GraphWriter,
-        embedder: Embedder,
-        lock: AwaitedLock,
-    ) -> None:
-        self._stores = stores
-        self._catalogue = catalogue
-        self._graphs = graphs
-        self._embedder = embedder
-        self._lock = lock
+    stores: Stores
+    catalogue: Catalogue
+    graphs: GraphWriter
+    embedder: Embedder
+    lock: AwaitedLock
 
     def prepared(
         self, changes: ChangeSet, executor: Executor, ahead: EmbeddingAhead
@@ -148,9 +141,9 @@ class BatchWriter:
         self, readings: Sequence[NoteReading], changes: ChangeSet
     ) -> tuple[list[tuple[ParsedNote, Memory]], tuple[NoteGraph, ...], int]:
         """The notes with their memories, their edges, and the version of the names in the edges."""
-        with self._lock.after_others():
+        with self.lock.after_others():
             notes = [(reading.note, changes.memories[reading.note.path]) for reading in readings]
-            return notes, self._graphs.graphs_of(notes), self._graphs.version
+            return notes, self.graphs.graphs_of(notes), self.graphs.version
 
     def _prepared(
         self,
@@ -166,10 +159,10 @@ class BatchWriter:
         unread_notes = [
             (unread.note, unread.data) for unread in readings if unread.note.path not in texts
         ]
-        texts |= note_texts(unread_notes, self._embedder.tokens)
+        texts |= note_texts(unread_notes, self.embedder.tokens)
         pieces = {path: text.pieces for path, text in texts.items()}
         also = sentences_between_notes(graphs)
-        chunks = chunk_notes(notes, self._embedder, pieces=pieces, extra_texts=also)
+        chunks = chunk_notes(notes, self.embedder, pieces=pieces, extra_texts=also)
         packed_texts = {path: text.packed() for path, text in texts.items()}
         return Batch(
             [
@@ -186,30 +179,28 @@ class BatchWriter:
     def remove(self, deleted: Collection[str], stale: Collection[str]) -> NotesIndexed:
         """Remove deleted notes by path, and the data under ids that notes no longer have."""
         if stale:
-            self._stores.vectors.remove(stale)
-            self._stores.graph.remove(stale)
-        delete, _ = preference_rows(self._stores.keyvalue, dict.fromkeys(deleted))
-        self._catalogue.commit([], deleted, delete={**delete, NOTE_TEXTS: deleted})
+            self.stores.vectors.remove(stale)
+            self.stores.graph.remove(stale)
+        delete, _ = preference_rows(self.stores.keyvalue, dict.fromkeys(deleted))
+        self.catalogue.commit([], deleted, delete={**delete, NOTE_TEXTS: deleted})
         return NotesIndexed(frozenset(deleted), removed=frozenset(stale))
 
     def write(self, batch: Batch, paths: Collection[str]) -> NotesIndexed:
         """Write the batch's notes at these paths, and commit their records last."""
         due_notes = [note for note in batch.notes if note.memory.path in paths]
         graphs = tuple(note.graph for note in due_notes)
-        if batch.version != self._graphs.version:
-            graphs = self._graphs.graphs_of(
-                [(note.reading.note, note.memory) for note in due_notes]
-            )
-            self._embedder.embed(list(sentences_between_notes(graphs)))
-        self._stores.vectors.replace([(note.memory, note.chunks) for note in due_notes])
+        if batch.version != self.graphs.version:
+            graphs = self.graphs.graphs_of([(note.reading.note, note.memory) for note in due_notes])
+            self.embedder.embed(list(sentences_between_notes(graphs)))
+        self.stores.vectors.replace([(note.memory, note.chunks) for note in due_notes])
         make_way()
-        self._graphs.write(graphs)
+        self.graphs.write(graphs)
         notes = {note.memory.path: note.reading.note for note in due_notes}
-        delete, write = preference_rows(self._stores.keyvalue, notes)
+        delete, write = preference_rows(self.stores.keyvalue, notes)
         texts = {
             note.memory.path: note.packed_text for note in due_notes if note.packed_text is not None
         }
-        self._catalogue.commit(
+        self.catalogue.commit(
             [self._record(note) for note in due_notes],
             unflushed=True,
             delete=delete,
@@ -240,7 +231,7 @@ class BatchWriter:
         )
 
     def _too_many_links(self, path: str) -> list[str]:
-        left_out = self._graphs.unindexed_edges(path)
+        left_out = self.graphs.unindexed_edges(path)
         text = f"too many links: {left_out:,} are not in the graph; split the note"
         return [text] if left_out else []
 

@@ -22,7 +22,7 @@ from memvault.text.words import name_key
 NAMESPACE = "notes"
 UNFLUSHED = "unflushed"  # paths of notes whose chunks are not yet on disk
 PREFIX_DIGITS = 8  # first digits of an id, which few ids share
-FORMAT = 44  # raise it to have every note indexed again, when the derived data changes
+FORMAT = 45  # raise it to have every note indexed again, when the derived data changes
 
 
 class NoteRecord(BaseModel, frozen=True):

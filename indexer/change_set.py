@@ -112,20 +112,14 @@ class ChangeSet:
         return [path for path in self.memories if path in self.large] if self.large else []
 
 
+@dataclass(frozen=True, slots=True)
 class ChangeSetReader:
     """Fills a `ChangeSet` from the vault and the catalogue."""
 
-    def __init__(
-        self,
-        vault: Vault,
-        catalogue: Catalogue,
-        names: NameRegistry,
-        max_bytes: int,
-    ) -> None:
-        self._vault = vault
-        self._catalogue = catalogue
-        self._names = names
-        self._max_bytes = max_bytes
+    vault: Vault
+    catalogue: Catalogue
+    names: NameRegistry
+    max_bytes: int
 
     def read(
         self,
@@ -153,17 +147,17 @@ class ChangeSetReader:
     ) -> NoteReading | None:
         changes.stats[path] = None
         try:
-            reading = read_note(self._vault, path, self._max_bytes)
+            reading = read_note(self.vault, path, self.max_bytes)
             if reading is not None:
                 changes.stats[path] = reading.stat
-                if self._vault.stat(path) != reading.stat:  # written meanwhile
-                    reading = read_note(self._vault, path, self._max_bytes)
+                if self.vault.stat(path) != reading.stat:  # written meanwhile
+                    reading = read_note(self.vault, path, self.max_bytes)
         except UnreadableNote as error:
             result.problems[path] = error.message.removeprefix(f"{path}: ")
             return None
-        record = self._catalogue.record(path)
+        record = self.catalogue.record(path)
         if reading is None:
-            if self._names.memory(path) is not None:
+            if self.names.memory(path) is not None:
                 changes.deleted.add(path)
             return None
         if record is not None and not forced and self._is_unchanged(reading, record):
@@ -180,7 +174,7 @@ class ChangeSetReader:
             record.format == FORMAT
             and reading.note.content_hash == record.memory.content_hash
             and reading.memory(record.memory.id) == record.memory
-            and self._names.memory(record.memory.path) == record.memory  # no change is pending
+            and self.names.memory(record.memory.path) == record.memory  # no change is pending
         )
 
     @staticmethod
@@ -206,12 +200,12 @@ class ChangeSetReader:
         gone = defaultdict[tuple[str, int], list[str]](list)
         new = defaultdict[tuple[str, int], list[str]](list)
         for path in changes.deleted:
-            record = self._catalogue.record(path)
+            record = self.catalogue.record(path)
             if record is not None and record.size and not self.exists(path):
                 gone[record.memory.content_hash, record.size].append(path)
         for path, memory in changes.memories.items() if gone else ():
             stat = changes.stats.get(path)
-            if stat is not None and self._catalogue.record(path) is None:
+            if stat is not None and self.catalogue.record(path) is None:
                 new[memory.content_hash, stat.size].append(path)
         renames = [
             Rename(path, new_path, note_id, key[0])
@@ -224,7 +218,7 @@ class ChangeSetReader:
         if not renames:
             return
         try:
-            self._vault.record_renames(renames)
+            self.vault.record_renames(renames)
         except DiskFull:
             raise  # all is indexed when there is room again
         except StorageError as error:
@@ -237,7 +231,7 @@ class ChangeSetReader:
     def _id_claimed_at(self, former_path: str) -> str:
         """The id that the note claimed there, or its own. The note has it already at its new path
         if its frontmatter states it, or after the undo of a move."""
-        names = self._names
+        names = self.names
         return names.claimed_id_of(former_path) or names.own_id_of(former_path) or ""
 
     def settle_ids(self, changes: ChangeSet) -> None:
@@ -261,19 +255,19 @@ class ChangeSetReader:
         """The ids that these notes claim or claimed, and those derived from their paths that other
         notes claim."""
         claimed = {changes.claimed_ids.get(path) or "" for path in paths}
-        claimed |= {self._names.claimed_id_of(path) or "" for path in paths}
+        claimed |= {self.names.claimed_id_of(path) or "" for path in paths}
         claimed.discard("")
         own_ids = {changes.own_ids.get(path) or "" for path in paths}
-        own_ids |= {self._names.own_id_of(path) or "" for path in paths}
-        return claimed | {key for key in own_ids if self._names.claimants(key)}
+        own_ids |= {self.names.own_id_of(path) or "" for path in paths}
+        return claimed | {key for key in own_ids if self.names.claimants(key)}
 
     def _owner(self, memory_id: str, changes: ChangeSet) -> str | None:
         """The path from which an id is derived, of an indexed note that was not read now.
 
         If another note took the id along when it left that path, the note there is read now.
         """
-        path = self._names.path_of(memory_id)
-        if path is None or self._vault.own_id(path) == memory_id:
+        path = self.names.path_of(memory_id)
+        if path is None or self.vault.own_id(path) == memory_id:
             return path
         if path not in changes.claimed_ids and path not in changes.deleted:
             if (reading := self._read_again(path)) is not None:
@@ -288,7 +282,7 @@ class ChangeSetReader:
         Args:
             owner: the path from which the id is derived; None if no note has it.
         """
-        names = self._names
+        names = self.names
         unread = names.claimants(memory_id) - set(changes.claimed_ids) - changes.deleted
         moved = {path for path in unread if not self.exists(path)}
         changes.deleted |= moved  # their events come later
@@ -317,23 +311,23 @@ class ChangeSetReader:
         for path in (*changes.deleted, *changes.memories):
             make_way()
             new = changes.memories.get(path)
-            for old in (self._names.memory(path), self._catalogue.by_path(path)):
+            for old in (self.names.memory(path), self.catalogue.by_path(path)):
                 if old is not None and (new is None or new.id != old.id):
-                    affected |= self._names.update(path, None)
+                    affected |= self.names.update(path, None)
                     stale.add(old.id)
         for path, memory in changes.memories.items():
             make_way()
             ids = (changes.claimed_ids[path], changes.own_ids[path])
-            affected |= self._names.update(path, memory, changes.names[path], *ids)
-        return affected, {memory_id for memory_id in stale if not self._names.has(memory_id)}
+            affected |= self.names.update(path, memory, changes.names[path], *ids)
+        return affected, {memory_id for memory_id in stale if not self.names.has(memory_id)}
 
     def exists(self, path: str) -> bool:
         """Whether a note exists at this path."""
-        return self._vault.is_note(path) and self._vault.stat(path) is not None
+        return self.vault.is_note(path) and self.vault.stat(path) is not None
 
     def _read_again(self, path: str) -> NoteReading | None:
         """Read a note that loses its id to another; None if it cannot be read."""
         try:
-            return read_note(self._vault, path, self._max_bytes)
+            return read_note(self.vault, path, self.max_bytes)
         except UnreadableNote:
             return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from indexer.catalogue import Catalogue
 from indexer.entity_cache import EntityCache
@@ -41,10 +41,11 @@ def sentences_between_notes(graphs: Iterable[NoteGraph]) -> set[str]:
     return sentences
 
 
+@dataclass(eq=False)
 class GraphWriter:
     """Writes one vault's edges into one graph store. Used by one thread at a time.
 
-    Args:
+    Attributes:
         names: the current names of the vault.
         entities: those that the trained pipeline found.
         suppressed: concepts that the graph omits or replaces.
@@ -53,28 +54,17 @@ class GraphWriter:
         notify: called with the notes that `rewrite_edges` and `update_suppressed` wrote.
     """
 
-    def __init__(
-        self,
-        vault: Vault,
-        graph: GraphStore,
-        catalogue: Catalogue,
-        *,
-        names: NameRegistry,
-        entities: EntityCache,
-        suppressed: SuppressedNodes,
-        embed: Callable[[Sequence[str]], object],
-        max_note_bytes: int,
-        notify: Callable[[NotesIndexed], None],
-    ) -> None:
-        self._vault = vault
-        self._graph = graph
-        self._catalogue = catalogue
-        self._names = names
-        self._entities = entities
-        self._suppressed = suppressed
-        self._embed = embed
-        self._max_note_bytes = max_note_bytes
-        self._notify = notify
+    vault: Vault
+    graph: GraphStore
+    catalogue: Catalogue
+    names: NameRegistry
+    entities: EntityCache
+    suppressed: SuppressedNodes
+    embed: Callable[[Sequence[str]], object]
+    max_note_bytes: int
+    notify: Callable[[NotesIndexed], None]
+
+    def __post_init__(self) -> None:
         self._unindexed: dict[str, int] = {}  # number of omitted edges, by path
         self._removed: frozenset[str] | None = None  # forgotten concepts when last applied
         self._merged: Mapping[str, GraphNode] = {}  # merged concepts when last applied
@@ -82,7 +72,7 @@ class GraphWriter:
     @property
     def version(self) -> int:
         """The version of the names by which edges are resolved."""
-        return self._names.version
+        return self.names.version
 
     def graphs_of(self, notes: Collection[tuple[ParsedNote, Memory]]) -> tuple[NoteGraph, ...]:
         """The nodes and edges of parsed notes."""
@@ -93,8 +83,8 @@ class GraphWriter:
         for batch in batched(sorted(paths), BATCH):
             graphs = tuple(self._graphs_as_indexed(batch))
             self.write(graphs)
-            self._embed(list(sentences_between_notes(graphs)))
-            self._notify(NotesIndexed(frozenset(batch), graphs))
+            self.embed(list(sentences_between_notes(graphs)))
+            self.notify(NotesIndexed(frozenset(batch), graphs))
 
     def unindexed_edges(self, path: str) -> int:
         """The number of this note's edges that were omitted because it has too many."""
@@ -109,12 +99,12 @@ class GraphWriter:
         edges = 0
         for graph in graphs:
             if batch and edges + len(graph.edges) > EDGES_AT_ONCE:
-                self._graph.replace(batch)
+                self.graph.replace(batch)
                 batch, edges = [], 0
             batch.append(graph)
             edges += len(graph.edges)
         if batch:
-            self._graph.replace(batch)
+            self.graph.replace(batch)
 
     def _bounded(self, graph: NoteGraph) -> NoteGraph:
         """The graph with at most `MAX_EDGES` edges; links come before names found in the text."""
@@ -138,10 +128,10 @@ class GraphWriter:
 
         Notifies of the notes whose edges change.
         """
-        forgotten, merged = self._suppressed.forgotten(), self._suppressed.merged()
+        forgotten, merged = self.suppressed.forgotten(), self.suppressed.merged()
         if forgotten == self._removed and merged == self._merged:
             return
-        graph = self._graph
+        graph = self.graph
         merged_before = self._merged if self._removed is not None else {}
         nodes = graph.nodes(forgotten | merged.keys())
         forgotten_nodes = [key for key, node in nodes.items() if node.path is None]
@@ -150,32 +140,32 @@ class GraphWriter:
         )
         naming: dict[str, set[str]] = {key: set() for key in forgotten_nodes}
         for edge in edges:
-            memory = self._catalogue.by_id(edge.source)
+            memory = self.catalogue.by_id(edge.source)
             if memory is not None and edge.target in naming:
                 naming[edge.target].add(memory.path)
-        self._suppressed.record(naming)
+        self.suppressed.record(naming)
         graph.remove(forgotten_nodes)
         linking = frozenset(path for paths in naming.values() for path in paths)
-        self._notify(NotesIndexed(linking, removed=frozenset(forgotten_nodes)))
-        returned = self._suppressed.returned()
-        remapped = self._suppressed.recorded(lambda key: merged.get(key) != merged_before.get(key))
+        self.notify(NotesIndexed(linking, removed=frozenset(forgotten_nodes)))
+        returned = self.suppressed.returned()
+        remapped = self.suppressed.recorded(lambda key: merged.get(key) != merged_before.get(key))
         self.rewrite_edges({p for paths in (*returned.values(), *remapped.values()) for p in paths})
-        self._suppressed.drop(returned)
+        self.suppressed.drop(returned)
         self._removed, self._merged = forgotten, merged
 
     def _graph_of(self, note: ParsedNote, memory: Memory) -> NoteGraph:
         make_way()
-        entities = self._entities.get(note.content_hash) or ()
-        graph = self._names.graph_of(note, memory, entities)
-        return self._bounded(self._suppressed.suppress_in(graph))
+        entities = self.entities.get(note.content_hash) or ()
+        graph = self.names.graph_of(note, memory, entities)
+        return self._bounded(self.suppressed.suppress_in(graph))
 
     def _graphs_as_indexed(self, paths: Collection[str]) -> Iterator[NoteGraph]:
         for path in paths:
-            memory, due = self._catalogue.by_path(path), self._names.memory(path)
+            memory, due = self.catalogue.by_path(path), self.names.memory(path)
             if memory is None or due is None or due.id != memory.id:
                 continue  # its id may be another note's by now; the change of it writes its edges
             try:
-                reading = read_note(self._vault, path, self._max_note_bytes)
+                reading = read_note(self.vault, path, self.max_note_bytes)
             except UnreadableNote as error:
                 logger.warning("%s", error)
                 continue

@@ -21,29 +21,24 @@ LEASE_SECONDS = 30.0
 RENEW_SECONDS = 5.0
 
 
+@dataclass(eq=False)
 class LeaderLease:
     """The lease that makes one process the indexer.
 
     It is lost if the store does not answer for `LEASE_SECONDS`, because another process may have
     taken it by then.
 
-    Args:
+    Attributes:
         won, lost: called by `renew` when the process gains or loses the lease.
         renewed: called after each renewal.
     """
 
-    def __init__(
-        self,
-        store: Callable[[], KeyValueStore],
-        *,
-        won: Callable[[], None],
-        lost: Callable[[], None],
-        renewed: Callable[[], None],
-    ) -> None:
-        self._store = store
-        self._won = won
-        self._lost = lost
-        self._renewed = renewed
+    store: Callable[[], KeyValueStore]
+    won: Callable[[], None]
+    lost: Callable[[], None]
+    renewed: Callable[[], None]
+
+    def __post_init__(self) -> None:
         self._holder = uuid.uuid4().hex
         self._until = 0.0
         self.held = False
@@ -57,10 +52,10 @@ class LeaderLease:
         """Request the lease again; returns the seconds until the next renewal."""
         before, self.held = self.held, self._ask()
         if self.held != before:
-            (self._won if self.held else self._lost)()
+            (self.won if self.held else self.lost)()
         if self.held:
             try:
-                self._renewed()
+                self.renewed()
             except MemvaultError as error:
                 logger.warning("The indexing status could not be published: %s", error.message)
         return RENEW_SECONDS
@@ -70,14 +65,14 @@ class LeaderLease:
         self.held = False
         if time.monotonic() < self._until:
             try:
-                self._store().lease(LEASE, self._holder, 0)
+                self.store().lease(LEASE, self._holder, 0)
             except MemvaultError:
                 logger.info("The lease could not be returned; it will expire.")
 
     def _ask(self) -> bool:
         requested_at = time.monotonic()
         try:
-            is_granted = self._store().lease(LEASE, self._holder, LEASE_SECONDS)
+            is_granted = self.store().lease(LEASE, self._holder, LEASE_SECONDS)
         except MemvaultError as error:
             logger.warning("The lease for indexing could not be renewed: %s", error.message)
             return self.held and time.monotonic() < self._until

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from memvault.model.graph import GraphEdge, GraphNode, NoteGraph
 from memvault.stores.keyvalue import KeyValueStore
@@ -12,25 +12,20 @@ from memvault.stores.keyvalue import KeyValueStore
 NAMESPACE = "left_out"  # rows: id of the omitted node, tab, path of a note that names it
 
 
+@dataclass(frozen=True, slots=True)
 class SuppressedNodes:
     """Concepts that the graph omits (forgotten) or replaces (merged), and the notes naming them.
 
     The notes are recorded, so that restoring a concept relinks only these.
 
-    Args:
+    Attributes:
         forgotten: returns the ids of forgotten concepts.
         merged: maps the ids of merged concepts to the nodes that replace them.
     """
 
-    def __init__(
-        self,
-        store: KeyValueStore,
-        forgotten: Callable[[], frozenset[str]],
-        merged: Callable[[], Mapping[str, GraphNode]],
-    ) -> None:
-        self._store = store
-        self.forgotten = forgotten
-        self.merged = merged
+    store: KeyValueStore
+    forgotten: Callable[[], frozenset[str]]
+    merged: Callable[[], Mapping[str, GraphNode]]
 
     def suppress_in(self, graph: NoteGraph) -> NoteGraph:
         """The note's graph without forgotten concepts, and with merged ones replaced.
@@ -73,7 +68,7 @@ class SuppressedNodes:
         """Record which notes, by path, name these nodes."""
         rows = {f"{key}\t{path}": b"" for key, paths in naming.items() for path in paths}
         if rows:
-            self._store.put_many(NAMESPACE, rows)
+            self.store.put_many(NAMESPACE, rows)
 
     def returned(self) -> dict[str, set[str]]:
         """The recorded nodes that are no longer forgotten or merged.
@@ -89,7 +84,7 @@ class SuppressedNodes:
         Each comes with the paths of the notes that may name it.
         """
         paths_of: dict[str, set[str]] = defaultdict(set)
-        for row, _ in self._store.items(NAMESPACE):
+        for row, _ in self.store.items(NAMESPACE):
             key, _, path = row.partition("\t")
             if which(key):
                 paths_of[key].add(path)
@@ -98,7 +93,7 @@ class SuppressedNodes:
     def drop(self, naming: Mapping[str, Collection[str]]) -> None:
         """Delete these records."""
         rows = [f"{key}\t{path}" for key, paths in naming.items() for path in paths]
-        self._store.delete(NAMESPACE, rows)
+        self.store.delete(NAMESPACE, rows)
 
 
 def _renumbered(edges: Iterable[GraphEdge]) -> tuple[GraphEdge, ...]:

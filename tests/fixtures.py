@@ -14,9 +14,8 @@ import numpy as np
 import pytest
 from fastmcp.client.transports import FastMCPTransport
 
-from indexer import entity_pass
 from mcp_server import server
-from mcp_server.runtime import generations, indexing_service
+from mcp_server.runtime import entity_pass, generations, indexing_service
 from mcp_server.runtime.worker import give_back_memory
 from memvault.config.paths import StateFolder
 from memvault.config.settings import EmbeddingSettings, IndexSettings, Settings

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 
 from mcp_server.hooks.checked_search import CheckedSearch
@@ -48,34 +48,28 @@ _POINTER_BYTES = 40
 _CODE = re.compile(r"```[\s\S]*?(?:```|\Z)")
 
 
+@dataclass(eq=False)
 class HookRecall:
     """Chooses memories for hooks. Thread-safe.
 
-    Args:
+    Attributes:
         notes: chooses those of a project.
         sessions: quotes earlier ones.
         own_excerpts: of the person's own words, for sensitive questions.
         phrases: embeds quotations, to compare them.
     """
 
-    def __init__(
-        self,
-        search: CheckedSearch,
-        notes: StartNotes,
-        sessions: SessionQuotations,
-        *,
-        excerpts: Excerpts,
-        own_excerpts: Excerpts,
-        embed_query: Callable[[str], Vector],
-        phrases: Embedder,
-    ) -> None:
-        self._search = search
-        self.notes = notes
-        self.sessions = sessions
-        self._excerpts = excerpts
-        self._own_excerpts = own_excerpts
-        self._need = PromptNeed(embed_query)
-        self._vectors = PhraseVectors(phrases)
+    search: CheckedSearch
+    notes: StartNotes
+    sessions: SessionQuotations
+    excerpts: Excerpts
+    own_excerpts: Excerpts
+    embed_query: Callable[[str], Vector]
+    phrases: Embedder
+
+    def __post_init__(self) -> None:
+        self._need = PromptNeed(self.embed_query)
+        self._vectors = PhraseVectors(self.phrases)
 
     def warm_up(self) -> None:
         """Embed the samples now, so that the first prompt does not wait for them."""
@@ -94,14 +88,14 @@ class HookRecall:
         if says_little(query) or query.startswith("/"):
             return []
         scope = Scope(None, project)
-        hits_found = self._search.find(query, MAX_WITH_PROMPT + len(given), scope)
+        hits_found = self.search.find(query, MAX_WITH_PROMPT + len(given), scope)
         chances = [
             self._need.chance(query, hit, is_about_work=_decides(hit, project))
             for hit in hits_found
         ]
         if max(chances, default=0.0) < NEEDED:
             return []
-        hits = self._search.checked(query, hits_found, scope, client)
+        hits = self.search.checked(query, hits_found, scope, client)
         needed = [
             (hit, chance)
             for hit, chance in zip(hits, chances, strict=True)
@@ -140,7 +134,7 @@ class HookRecall:
         scope = Scope(Filters(types=[*LASTING, "session"]), project)
         file_names = {PurePath(name.split()[-1]).name.casefold() for name in names if name.split()}
         chosen = []
-        for hit, chance in self._search.concerning(query, scope, _CONCERNING_EDIT, client):
+        for hit, chance in self.search.concerning(query, scope, _CONCERNING_EDIT, client):
             is_lasting = hit.memory.type in LASTING
             is_named = any(name in hit.text.casefold() for name in file_names)
             if _decides(hit, hit.memory.project) and (
@@ -184,7 +178,7 @@ class HookRecall:
         """
         limits = [*_EXCERPT_BYTES, *[_POINTER_BYTES] * len(hits)][: len(hits)]
         gated = any(hit.gated for hit in hits)
-        source = self._own_excerpts if gated else self._excerpts
+        source = self.own_excerpts if gated else self.excerpts
         excerpts = source.of(query, hits, limits, fully_read=len(_EXCERPT_BYTES))
         quotations: list[Quotation] = []
         for hit, excerpt, limit in zip(hits, excerpts, limits, strict=True):

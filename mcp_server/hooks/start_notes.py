@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from mcp_server.hooks.checked_search import CheckedSearch
@@ -33,31 +33,22 @@ _PREFERENCE_BYTES = 600  # of a note with preferences
 _CANDIDATES = 300
 
 
+@dataclass(frozen=True, slots=True)
 class StartNotes:
     """Chooses notes, and quotes their beginnings. Thread-safe.
 
-    Args:
+    Attributes:
         indexed: gives the vault as it is indexed now.
         access_count: how often the memory with an id was read.
         read: returns the bytes of the note at a path.
     """
 
-    def __init__(
-        self,
-        search: CheckedSearch,
-        indexed: Callable[[], IndexedVault],
-        *,
-        access_count: Callable[[str], int],
-        distilled: DistillationLog,
-        read: Callable[[str], bytes],
-        excerpts: Excerpts,
-    ) -> None:
-        self._search = search
-        self._indexed = indexed
-        self._access_count = access_count
-        self._distilled = distilled
-        self._read = read
-        self._excerpts = excerpts
+    search: CheckedSearch
+    indexed: Callable[[], IndexedVault]
+    access_count: Callable[[str], int]
+    distilled: DistillationLog
+    read: Callable[[str], bytes]
+    excerpts: Excerpts
 
     def best(
         self, project: str | None, goal: str, client: str, *, only: Collection[str] | None = None
@@ -71,7 +62,7 @@ class StartNotes:
             only: ids of notes to choose from, captured sessions aside; None chooses from all.
         """
         now = datetime.now(UTC)
-        memories = list(self._indexed().notes.memories.all())
+        memories = list(self.indexed().notes.memories.all())
         if only is None:
             memories = [memory for memory in memories if self._is_for_start(memory, project)]
         else:
@@ -81,7 +72,7 @@ class StartNotes:
         memories.sort(key=lambda memory: memory.created_at, reverse=True)
         memories = memories[:_CANDIDATES]
         fits = self._fits(goal, project, {memory.id for memory in memories}, client)
-        used = {m.id: self._access_count(m.id) for m in memories}
+        used = {m.id: self.access_count(m.id) for m in memories}
         most_used = max(used.values(), default=0)
 
         def score(memory: Memory) -> float:
@@ -105,7 +96,7 @@ class StartNotes:
 
     def _superseded(self, ids: Sequence[str], project: str | None) -> frozenset[str]:
         """Ids of the notes that another one of the project, or of none, replaces."""
-        indexed = self._indexed()
+        indexed = self.indexed()
         by_id = indexed.notes.memories.by_id
         is_in_project = allowed_in(Scope(project=project), by_id)
         stated = stated_conflicts(indexed.edges, ids)
@@ -119,7 +110,7 @@ class StartNotes:
             return False
         if memory.type in (*LASTING, *_OPEN) or memory.importance >= _IMPORTANT or memory.pinned:
             return True
-        return self._distilled.of(memory) is not None
+        return self.distilled.of(memory) is not None
 
     def _fits(
         self, goal: str, project: str | None, ids: Collection[str], client: str
@@ -129,7 +120,7 @@ class StartNotes:
             return {}
         try:
             scope = Scope(None, project)
-            concerning = self._search.concerning(goal, scope, _CONCERNING_GOAL, client)
+            concerning = self.search.concerning(goal, scope, _CONCERNING_GOAL, client)
         except MemvaultError:
             return {}  # a store does not answer: the other three weights rank
         return {hit.memory.id: chance for hit, chance in concerning if hit.memory.id in ids}
@@ -137,15 +128,15 @@ class StartNotes:
     def _opening_of(self, memory: Memory, goal: str) -> list[Quotation]:
         """The note's distillate, else its excerpt for the goal or title, by origin; empty without
         text."""
-        if (distilled := self._distilled.of(memory)) is not None:
-            note = parse_note(memory.path, self._read(memory.path))
+        if (distilled := self.distilled.of(memory)) is not None:
+            note = parse_note(memory.path, self.read(memory.path))
             sentences = note.sentences
             chosen = [sentences[index] for index in distilled.sentences if index < len(sentences)]
             if chosen and all(_is_own(memory, sentence) for sentence in chosen):
                 texts = [sentence.text for sentence in chosen]
                 return [Quotation(memory, " ".join([f"{memory.title}:", *texts]))]
         limits = [_PREFERENCE_BYTES if memory.type == "preference" else _OPENING_BYTES]
-        (excerpt,) = self._excerpts.of(goal or memory.title, [Hit(memory, 1.0)], limits)
+        (excerpt,) = self.excerpts.of(goal or memory.title, [Hit(memory, 1.0)], limits)
         return [
             Quotation(memory, f"{memory.title}: {on_one_line(text)}", origin=origin)
             for text, origin in by_origin(memory, excerpt.text, excerpt.lines)

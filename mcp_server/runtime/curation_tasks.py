@@ -64,32 +64,25 @@ class _OpenTasks:
     waiting: tuple[CurationTask, ...]
 
 
+@dataclass(eq=False)
 class CurationTasks:
     """Finds the tasks of the live indexes after changes. Thread-safe.
 
-    Args:
+    Attributes:
         live: returns the live generation.
         dismissed: tasks that the person dismissed.
         dream_proposals: returns the proposals of dreams.
         clock: the time, with a zone.
     """
 
-    def __init__(
-        self,
-        live: Callable[[], Generation],
-        dismissed: DismissedTasks,
-        worker: Worker,
-        limits: ClientLimits,
-        *,
-        dream_proposals: Callable[[], Sequence[Discovery]],
-        clock: Callable[[], datetime],
-    ) -> None:
-        self._live = live
-        self.dismissed = dismissed
-        self._worker = worker
-        self._limits = limits
-        self._dream_proposals = dream_proposals
-        self._clock = clock
+    live: Callable[[], Generation]
+    dismissed: DismissedTasks
+    worker: Worker
+    limits: ClientLimits
+    dream_proposals: Callable[[], Sequence[Discovery]]
+    clock: Callable[[], datetime]
+
+    def __post_init__(self) -> None:
         self._lock = threading.Lock()
         self._pending = _PendingChanges()
         self._paused_at = 0.0
@@ -102,7 +95,7 @@ class CurationTasks:
     def start(self) -> None:
         """Check all notes, now and every day."""
         self._add(frozenset(), everything=True)
-        self._worker.run(DAILY, self._check_everything, after=DAY_SECONDS)
+        self.worker.run(DAILY, self._check_everything, after=DAY_SECONDS)
 
     def changed(self, paths: Collection[str]) -> None:
         """Check these notes once changes pause; returns at once."""
@@ -152,7 +145,7 @@ class CurationTasks:
         """The open tasks; waits so many seconds for the first search."""
         if patience and self._tasks is None:
             self.wait(patience)
-        found, cached, by_id = self._tasks or (), self._open_cache, self._live().catalogue.by_id
+        found, cached, by_id = self._tasks or (), self._open_cache, self.live().catalogue.by_id
         try:
             dismissed = self.dismissed.by_key()
             if cached is None or cached.found is not found or cached.dismissed is not dismissed:
@@ -172,7 +165,7 @@ class CurationTasks:
         with self._lock:
             self._awaited += 1
         try:
-            return self._worker.wait(FIND, timeout)
+            return self.worker.wait(FIND, timeout)
         finally:
             with self._lock:
                 self._awaited -= 1
@@ -184,7 +177,7 @@ class CurationTasks:
                 earlier.paths | paths, earlier.everything or everything, earlier.first or now, now
             )
             after = self._pending.due() - now
-        self._worker.run(FIND, self._find, after=max(0.0, after), patient=True)
+        self.worker.run(FIND, self._find, after=max(0.0, after), patient=True)
 
     def _find(self) -> None:
         with self._lock:
@@ -217,7 +210,7 @@ class CurationTasks:
         return DAY_SECONDS
 
     def _search(self, pending: _PendingChanges) -> None:
-        live = self._live()
+        live = self.live()
         everything = pending.everything
         if self._finder is None or self._finder[0] is not live:
             finder = TaskFinder(
@@ -229,14 +222,14 @@ class CurationTasks:
             )
             self._finder, everything = (live, finder), True
         paths = None if everything else pending.paths
-        tasks = self._finder[1].find(live.catalogue.records(), paths, self._clock())
-        tasks += client_tasks(self._limits.excesses(), live.catalogue.by_path)
-        tasks += dream_tasks(self._dream_proposals(), live.catalogue.by_id, live.graph_view)
+        tasks = self._finder[1].find(live.catalogue.records(), paths, self.clock())
+        tasks += client_tasks(self.limits.excesses(), live.catalogue.by_path)
+        tasks += dream_tasks(self.dream_proposals(), live.catalogue.by_id, live.graph_view)
         self._tasks = tuple(sorted(tasks, key=lambda task: task.order))
 
     def _pause(self) -> None:
         """Pause or stop the search; called between its steps."""
-        if self._worker.stopped:
+        if self.worker.stopped:
             raise _SearchStopped
         if not self._awaited:
             make_way()

@@ -13,7 +13,7 @@ from indexer.entity_cache import EntityCache
 from indexer.indexer import Indexer
 from indexer.progress import IndexCounters, Progress, Report, ScanReport, report_nothing
 from indexer.replica import IndexerStatus
-from mcp_server.runtime.entity_jobs import EntityJobs
+from mcp_server.runtime.entity_pass import EntityPass
 from mcp_server.runtime.generations import Generation, OpenGenerations
 from mcp_server.runtime.live_watcher import LiveWatcher
 from mcp_server.runtime.replication import Replication
@@ -62,7 +62,7 @@ class IndexingService:
         self._after_switch = after_switch
         self._counters = counters
         self._worker = worker
-        self._entity_jobs = EntityJobs(
+        self._entity_pass = EntityPass(
             lambda: self._live.indexer, entity_cache, settings.index, worker
         )
         self._watcher = LiveWatcher(
@@ -146,7 +146,7 @@ class IndexingService:
         """Wait until the current change is indexed and linked, and the entity pass is done."""
         self._live.indexer.wait_until_idle(timeout)
         self._worker.wait(RELINK, timeout)
-        self._entity_jobs.wait(timeout)
+        self._entity_pass.wait(timeout)
 
     def rebuild(self, report: Report = report_nothing) -> ScanReport:
         """Fill a new generation from the vault while the live one answers, then make it live.
@@ -207,8 +207,8 @@ class IndexingService:
         if self._replication is not None:
             self._replication.report(indexer, indexed.paths)
         if self._is_first_scan_done and not self._follows:
-            self._entity_jobs.add(indexed.paths)
-            self._entity_jobs.run()
+            self._entity_pass.add(indexed.paths)
+            self._entity_pass.run()
 
     def status(self) -> IndexerStatus | None:
         """The progress of indexing, here or in the process that indexes; None without one."""
@@ -281,13 +281,13 @@ class IndexingService:
             result = self._recovered(error, report)
         unread = () if self._is_first_scan_done else sorted(self._live.catalogue.paths())
         # Before warming up, which takes seconds, so that these notes count as waiting.
-        self._entity_jobs.add(unread)
+        self._entity_pass.add(unread)
         self._has_caught_up |= not is_empty
         self._warm_up()
         self._has_caught_up = True
         if not (self._winding_down.is_set() or self._is_first_scan_done):
             self._is_first_scan_done = True
-            self._entity_jobs.run()
+            self._entity_pass.run()
             self._on_first_scan()
         self._failure = None
         return result
@@ -340,7 +340,7 @@ class IndexingService:
             self._watcher.lag_seconds(),
             self._counters.notes,
             self._counters.seconds,
-            self._entity_jobs.waiting,
+            self._entity_pass.waiting,
         )
 
     # -- recovery -------------------------------------------------------------------------------

@@ -166,7 +166,6 @@ class LearningTools(Tools):
     def get_neuromodulation(self) -> NeuromodulationAnswer:
         """Show the four levels that follow answers and rewards, the knob of search or learning
         that each turns, its value now, and why. A level of 0.5 changes nothing."""
-        self._box.touch()
         knobs = self._box.container.learning.modulation.knobs()
         return NeuromodulationAnswer(
             **{knob.transmitter: knob.level for knob in knobs},
@@ -178,7 +177,6 @@ class LearningTools(Tools):
     def homeostatic_status(self) -> HomeostaticAnswer:
         """Show how importance is distributed. What clients set drifts towards the setpoint, as it
         counts in search; notes are not changed, and what the person set stays."""
-        self._box.touch()
         now, memories = datetime.now(UTC), list(self._box.container.live.catalogue.all())
         counted = {memory.id: balanced_importance(memory, now) for memory in memories}
         set_by_clients = [memory for memory in memories if not importance_is_own(memory)]

@@ -81,7 +81,7 @@ class Simulation:
         )
         self.container.indexing.scan()
         self.learnt = self.container.learning.learnt
-        self.learnt._clock = self.container.learning._uses._clock = lambda: self.now
+        self.learnt._clock = self.container.learning._uses.clock = lambda: self.now
 
     def ask(self, question: str) -> list[Hit]:
         searcher = self.container.live.searcher

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import random
 import tempfile
 import threading
 import time
@@ -36,25 +37,26 @@ from memvault.stores.open import Stores, open_stores
 from memvault.stores.vectors.edge import EdgeVectorStore
 from memvault.text.units import Unit
 from tests.benchmarks.figures import Figure, show
+from tests.benchmarks.generated_vault import Prose
 from tests.chunk_hits import chunk_hits
 
 DIMENSION = 384
 WRITERS = 50
 BATCH = 512
 SETTINGS = Settings()
-WORDS = [f"{a}{b}{c}" for a in "bdfgklmnprst" for b in "aeiou" for c in ("na", "lo", "rin", "t")]
 Written = tuple[Memory, list[EmbeddedChunk], NoteGraph, bytes, bytes]
 
 
 def memories(count: int, seed: int = 1) -> list[Written]:
-    """Short memories of one passage each, as an AI client stores them."""
+    """Short memories of one passage, two English sentences each, as an AI client stores them."""
     dice = np.random.default_rng(seed)
     directions = dice.standard_normal((count, DIMENSION)).astype(np.float32)
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
-    return [_memory(number, directions[number], dice) for number in range(count)]
+    prose = Prose(random.Random(seed))
+    return [_memory(number, directions[number], prose.paragraph(2)) for number in range(count)]
 
 
-def _memory(number: int, vector: Vector, dice: np.random.Generator) -> Written:
+def _memory(number: int, vector: Vector, text: str) -> Written:
     path = f"permanent/Memory {number}.md"
     memory = Memory(
         id=id_of_path(path),
@@ -65,7 +67,6 @@ def _memory(number: int, vector: Vector, dice: np.random.Generator) -> Written:
         tags=("storage",),
         created_at=datetime.fromtimestamp(1_700_000_000 + number, UTC),
     )
-    text = " ".join(dice.choice(WORDS, 25))
     covers = (ChunkSize.SECTION, ChunkSize.NOTE)
     chunk = Chunk(memory.id, ChunkSize.PASSAGE, 0, "", LineRange(8, 12), text, memory.title, covers)
     node = GraphNode(memory.id, memory.type, memory.title, path, memory.project)

@@ -109,7 +109,7 @@ class _IndexedVault(Vault):
         self._moved.record_renames(renames)
 
     def stamps(self, notes: Iterable[tuple[str, str]]) -> list[str]:
-        return [self._moved.inherited_id(path) for path, _ in notes]
+        return [self._moved.inherited_ids().get(path, "") for path, _ in notes]
 
 
 def _opened(

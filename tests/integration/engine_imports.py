@@ -6,11 +6,10 @@ import gc
 
 import pytest
 
-from indexer import entity_pass
 from mcp_server import server
 from mcp_server.engine import process, startup
 from mcp_server.hooks.recall import HookRecall
-from mcp_server.runtime import container, generations, indexing_service
+from mcp_server.runtime import container, entity_pass, generations, indexing_service
 from mcp_server.runtime.worker import give_back_memory
 from memvault.cli import app
 from memvault.search.times import time_translation

@@ -182,7 +182,39 @@ def test_a_question_for_all_of_a_folder_or_a_tag_gets_them(
     assert sorted(paths(searcher, "Show me all furniture")) == chairs
     found = searcher.search("List all recipes", top_k=1)
     assert "There are 2 notes in the folder or with the tag 'recipes', and 1" in str(found.notice)
-    assert len(paths(searcher, "recipes")) > 2, "a word alone asks for text"
+    assert len(paths(searcher, "recipes")) > 2, "a word alone gets other notes, too"
+
+
+def test_a_question_for_nothing_but_a_folder_or_a_tag_gets_its_notes_first(
+    indexer: Indexer, embedder: Embedder, write: Write
+) -> None:
+    write("Boats/Heron.md", "A dinghy, white, two sails.\n")
+    write("Boats/Otter.md", "A barge that carries gravel. #rented\n")
+    write("House/Roof.md", "The roof leaks where the boats hung. #rented\n")
+    write("House/Stove.md", "The stove burns peat.\n")
+    indexer.scan()
+    with searcher_over(indexer, embedder, Calendar) as searcher:
+        for question in ("boats", "my boats", "Tell me about the boats", "Überblick: boats"):
+            assert set(paths(searcher, question)[:2]) == {"Boats/Heron.md", "Boats/Otter.md"}
+            assert paths(searcher, question)[2:3] == ["House/Roof.md"], question
+        for question in ("What do I have on rented?", "summarize rented"):
+            assert set(paths(searcher, question)[:2]) == {"Boats/Otter.md", "House/Roof.md"}
+        assert paths(searcher, "How do I paint boats?")[:1] != ["Boats/Otter.md"]
+        assert paths(searcher, "boats that carry gravel")[:1] == ["Boats/Otter.md"]
+
+
+def test_a_large_folder_leaves_places_for_notes_elsewhere(
+    indexer: Indexer, embedder: Embedder, write: Write
+) -> None:
+    for number in range(30):
+        write(f"Recipes/Soup {number}.md", f"Boil {number} leeks.\n")
+    write("House/Kitchen.md", "The book with the recipes stands in the kitchen.\n")
+    indexer.scan()
+    with searcher_over(indexer, embedder, Calendar) as searcher:
+        found = searcher.search("my recipes", top_k=10).hits
+        of_folder = [hit.memory.path.startswith("Recipes/") for hit in found]
+        assert of_folder[:7] == [True] * 7
+        assert found[7].memory.path == "House/Kitchen.md"
 
 
 def test_a_name_in_a_question_for_a_number_is_no_kind_of_note(

@@ -331,19 +331,19 @@ def test_following_the_plan_lowers_the_entropy_of_a_vague_question(writer):
 
 def test_a_facet_whose_question_finds_other_subjects_is_left_out(writer):
     for number in (1, 2):
-        text = f"Rubber seals for the press have arrived, box {number}."
-        save(writer, f"projects/garden/Seals {number}.md", text)
+        text = f"Rubber seals for the press of the [[Garden]] have arrived, box {number}."
+        save(writer, f"permanent/Seals {number}.md", text)
     elsewhere = {
-        "Eden": "The Garden of Eden hangs in the Prado: a triptych in oil on oak.",
-        "Parsing": "A garden path sentence leads a parser astray until its last word.",
-        "Concert": "Madison Square Garden sold out for the hockey finals in New York.",
+        "Garden of Eden": "It hangs in the Prado: a triptych in oil on oak.",
+        "Garden path sentence": "It leads a parser astray until its last word.",
+        "Madison Square Garden": "Sold out for the hockey finals in New York.",
     }
     for title, text in elsewhere.items():
         save(writer, f"permanent/{title}.md", text)
     plan = writer.ok("generate_search_plan", query="How is it going?", max_queries=10)
     before = plan["pulse"]["entropy"]
     assert plan["vague"] is True
-    assert all(query["params"].get("project") != "garden" for query in plan["queries"])
+    assert "Garden" not in [query["params"]["query"] for query in plan["queries"]]
     facets = [query for query in plan["queries"] if query["rationale"] != "As asked"]
     assert facets
     for query in facets:

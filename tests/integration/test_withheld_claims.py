@@ -86,6 +86,13 @@ def test_what_is_withheld_is_named_although_it_is_not_among_the_results_shown(ca
     assert "Withheld: " in answer["notice"]
 
 
+def test_a_claim_that_hardly_answers_is_not_named_as_withheld(call):
+    notice = call.ok("recall_memory", query="What is the rent of the cellar?")["notice"]
+    ids = {memory.title: memory.id for memory in call.container.live.catalogue.all()}
+    assert ids["The rent of the cellar is 95 euros a month from May"] in notice
+    assert ids["Bike shop"] not in notice and "Bike shop" not in notice
+
+
 def test_a_context_names_what_is_withheld_from_it(call):
     answer = call.ok("inject_context", query="What is the rent of the cellar?")
     assert "95" not in answer["context"]

@@ -128,15 +128,6 @@ def test_counts_come_back_when_the_state_folder_is_lost(desk):
     assert desk.open().of("a").access_count == 3
 
 
-def test_the_client_that_stored_a_memory_is_known_from_the_journal_alone(desk):
-    desk.journal.append(
-        JournalEntry(
-            ts=START, kind="created", actor=Actor(kind="client", name="a client"), note_id="a"
-        )
-    )
-    assert desk.open().of("a").agent_id == "a client"
-
-
 def test_a_memory_stored_again_keeps_who_stored_it_first(desk):
     activity = desk.open()
     activity.stored("a", "first", STATE)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from itertools import permutations
 from pathlib import Path
 
 import pytest
 
 from memvault.curation.changes.forgetting import stage_forgetting
-from memvault.curation.changes.journal_decoder import JournalPhase, TrashEntry
+from memvault.curation.changes.journal_decoder import JournalPhase
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.tombstones import Tombstones
 from memvault.curation.targets import Target
@@ -547,20 +546,6 @@ def test_what_another_process_is_doing_is_not_taken_for_interrupted(
     assert desk.files() == {".trash/Plan.md": NOTE} and len(desk.kept()) == 1
 
 
-def entry_of(kind: TrashEntry, tombstone: Tombstone) -> JournalEntry:
-    """As earlier versions wrote it."""
-    whole = kind is TrashEntry.FORGOTTEN
-    return JournalEntry(
-        ts=START,
-        kind=kind,
-        actor=WHY.actor,
-        note_id=tombstone.node_ids[0],
-        path=tombstone.path,
-        before=tombstone.content_hash,
-        data=tombstone.model_dump(mode="json", include=None if whole else {"reversal_hash"}),
-    )
-
-
 def earlier_tombstone() -> Tombstone:
     return Tombstone(
         reversal_hash="a" * 32,
@@ -576,27 +561,17 @@ def earlier_tombstone() -> Tombstone:
     )
 
 
-def test_what_an_earlier_version_forgot_is_restored_and_undone(desk: TrashDesk):
-    desk.put(".trash/Plan.md")
-    desk.journal.append(entry_of(TrashEntry.FORGOTTEN, earlier_tombstone()))
-    desk.now = START + timedelta(days=2)
-    desk.open()
-    restored = desk.restore("Plan")
-    assert desk.files() == {"Plan.md": NOTE} and restored.path == "Plan.md"
-    (made,) = [each for each in desk.curator.history.changes() if not each.undone_by]
-    desk.curator.undo([made.reversal_hash], WHY)
-    assert desk.files() == {".trash/Plan.md": NOTE}
-    desk.curator.undo(["a" * 32], WHY)
-    assert desk.files() == {"Plan.md": NOTE}
-
-
-@pytest.mark.parametrize("kinds", permutations([TrashEntry.FORGOTTEN, TrashEntry.RESTORED]))
+@pytest.mark.parametrize("is_late", [False, True])
 def test_a_restoring_is_known_even_if_it_is_synced_before_what_it_restores(
-    desk: TrashDesk, kinds: tuple[TrashEntry, ...]
+    desk: TrashDesk, is_late: bool
 ) -> None:
     tombstones = Tombstones(desk.journal)
-    for kind in kinds:
-        desk.journal.append(entry_of(kind, earlier_tombstone()))
+    tombstone = earlier_tombstone()
+    entries = [{"forgot": [tombstone.model_dump(mode="json")]}, {"restored": ["a" * 32]}]
+    for data in reversed(entries) if is_late else entries:
+        desk.journal.append(
+            JournalEntry(ts=START, kind=JournalPhase.DONE, actor=WHY.actor, data=data)
+        )
         tombstones.kept()  # reads it
     assert tombstones.kept() == []
     assert tombstones.tombstone("a" * 32) is not None
@@ -605,10 +580,7 @@ def test_a_restoring_is_known_even_if_it_is_synced_before_what_it_restores(
 @pytest.mark.parametrize(
     "path", ["Will.md", "permanent/Will.md", ".trash/../Will.md", "../Will.md", ".obsidian/Will.md"]
 )
-@pytest.mark.parametrize("shape", ["forgotten", "change_done"])
-def test_a_planted_tombstone_deletes_no_file_outside_the_trash(
-    desk: TrashDesk, path: str, shape: str
-) -> None:
+def test_a_planted_tombstone_deletes_no_file_outside_the_trash(desk: TrashDesk, path: str) -> None:
     (desk.root / ".trash").mkdir(exist_ok=True)
     desk.write(path, NOTE)
     tombstone = Tombstone(
@@ -616,8 +588,8 @@ def test_a_planted_tombstone_deletes_no_file_outside_the_trash(
         trash_path=path, content_hash=content_hash(NOTE), forgotten_at=START,
         restorable_until=START, rationale="planted",
     ).model_dump(mode="json")  # fmt: skip
-    data = tombstone if shape == "forgotten" else {"forgot": [tombstone]}
-    desk.journal.append(JournalEntry(ts=START, kind=shape, actor=SYSTEM, data=data))
+    data = {"forgot": [tombstone]}
+    desk.journal.append(JournalEntry(ts=START, kind=JournalPhase.DONE, actor=SYSTEM, data=data))
     desk.open()
     desk.curator.purge()
     assert (desk.root / path).read_bytes() == NOTE

@@ -198,10 +198,10 @@ def test_the_earlier_paths_of_notes_are_read_only_from_what_is_new(tmp_path: Pat
         data = {"new_paths": {path: f"old/{path}"}, "ids": {path: id_of_path(path)}}
         entry = JournalEntry(ts=at, kind=RENAMED, actor=SYSTEM, data=data)
         journal.append(entry, flush=False)
-        return moved.inherited_id(f"old/{path}")
+        return moved.inherited_ids()[f"old/{path}"]
 
     assert seconds_of(lambda: [rename(number) for number in range(1_000)]) < SECONDS
-    assert moved.inherited_id("old/7.md") == id_of_path("7.md")
+    assert moved.inherited_ids()["old/7.md"] == id_of_path("7.md")
 
 
 def test_the_versions_of_a_change_of_many_notes_are_looked_for_without_reading_all_of_it(

@@ -327,7 +327,7 @@ def test_who_reads_decisions_one_by_one_knows_what_who_reads_them_at_once_knows(
         ({"type": "contract", "title": "With the harbour"}, True),
         ({"type": "fact", "title": "Notice period", "verified": True}, False),
         ({"type": "fact", "title": "Rent", "lifecycle": Lifecycle.EPHEMERAL}, False),
-        ({"type": "note", "title": "Rent"}, False),
+        ({"type": "note", "title": "Rent"}, True),
         ({"type": "fact", "title": "Kelp"}, False),
     ],
 )
@@ -339,6 +339,16 @@ def test_only_critical_facts_of_others_that_nobody_verified_ask_for_it(
     task = unverified(indexed_note(memory("a", **said, provenance=theirs), NOW))
     assert (task is not None) == asks
     assert unverified(indexed_note(memory("a", **said), NOW)) is None  # the person's own
+
+
+def test_a_conversation_on_money_that_was_imported_asks_for_nothing_but_an_imported_fact_does() -> (
+    None
+):
+    chat = Origin(kind=OriginKind.IMPORT, name="a chat")
+    imported = Provenance(origin=chat, spans=(OriginSpan(1, 1, chat),))
+    for kind, asks in (("note", False), ("fact", True)):
+        note = indexed_note(memory("a", type=kind, title="Rent", provenance=imported), NOW)
+        assert (unverified(note) is not None) == asks
 
 
 def test_key_facts_are_the_central_sentences_each_once_with_its_place() -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from indexer.note_reading import read_note
 from memvault.curation.changes.curator import Curator
+from memvault.curation.changes.journal_decoder import JournalPhase
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging
 from memvault.curation.guarded_vault import GuardedVault
@@ -24,7 +25,7 @@ from memvault.curation.origins.provenance import Provenances
 from memvault.curation.origins.reframing import reframed
 from memvault.curation.origins.sentence_digests import added, units
 from memvault.curation.quarantine import Quarantine
-from memvault.model.change import Actor, ChangeKind
+from memvault.model.change import Actor, Change, ChangeKind, FileChange
 from memvault.model.errors import NoteQuarantined
 from memvault.model.note import LineRange
 from memvault.model.provenance import Origin, OriginKind, OriginSpan, Provenance, own_lines
@@ -469,10 +470,15 @@ def test_short_digests_of_older_journals_still_count(tmp_path: Path) -> None:
     desk = Desk(tmp_path)
     desk.write("Own.md", "The kite is red.\n\n- The fee is 70 EUR.\n")
     short = hashlib.blake2b(b"the fee is 70 eur", digest_size=6).hexdigest()
+    change = Change(
+        reversal_hash="a" * 32, kind=ChangeKind.EDITED, at=datetime.now(UTC),
+        actor=Actor(kind="client", name="eve"), rationale="",
+        files=(FileChange(path="Own.md", added=(short,)),),
+    )  # fmt: skip
     desk.journal.append(
         JournalEntry(
-            ts=datetime.now(UTC), kind="created", actor=Actor(kind="client", name="eve"),
-            path="Own.md", data={"added": [short]},
+            ts=change.at, kind=JournalPhase.BEGUN, actor=change.actor,
+            data={"change": change.model_dump(mode="json")},
         )
     )  # fmt: skip
     assert [(span.first, span.origin.name) for span in desk.of("Own.md").spans] == [(3, "eve")]

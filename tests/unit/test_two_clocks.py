@@ -97,7 +97,7 @@ def test_a_start_reads_each_entry_once_though_the_clock_was_set_back(
     now, actor = datetime.now(UTC), BY_CLIENT.actor
     for hour in (3, 1, 2, 0):
         at = now + timedelta(hours=hour)
-        desktop.journal.append(JournalEntry(ts=at, kind="created", actor=actor, path="a.md"))
+        desktop.journal.append(JournalEntry(ts=at, kind="change_begun", actor=actor, path="a.md"))
     read = count()
     parsed = JournalEntry.model_validate_json
 

@@ -438,6 +438,60 @@ def test_a_note_names_days_as_they_are_written_elsewhere(text: str, days: list[d
     assert list(single_days(text, TODAY)) == days
 
 
+@pytest.mark.parametrize(
+    ("text", "first", "last"),
+    [
+        ("Away 3-10 May 2027", date(2027, 5, 3), date(2027, 5, 10)),
+        ("Away 3rd–10th of May 2027", date(2027, 5, 3), date(2027, 5, 10)),
+        ("May 3-10, 2027: away", date(2027, 5, 3), date(2027, 5, 10)),
+        ("Away 2027-05-03 - 2027-05-10", date(2027, 5, 3), date(2027, 5, 10)),
+        ("Away from 3 to 10 May 2027", date(2027, 5, 3), date(2027, 5, 10)),
+        ("Course Monday 3 - Friday 7 May 2027", date(2027, 5, 3), date(2027, 5, 7)),
+        ("Course Mon 3 - Fri 7 May 2027", date(2027, 5, 3), date(2027, 5, 7)),
+        ("Urlaub 3. - 10. Mai 2027", date(2027, 5, 3), date(2027, 5, 10)),
+        ("Leave 21 Dec - 4 Jan", date(2026, 12, 21), date(2027, 1, 4)),
+        ("Leave Dec 21 – Jan 4, 2027", date(2026, 12, 21), date(2027, 1, 4)),
+        ("Leave 21.12.2026–4.1.2027", date(2026, 12, 21), date(2027, 1, 4)),
+        ("Leave 21 Dec until 4 Jan 2027", date(2026, 12, 21), date(2027, 1, 4)),
+    ],
+)
+def test_a_time_written_with_its_first_and_last_day_is_all_of_its_days(
+    text: str, first: date, last: date
+) -> None:
+    cuts = cut_times(text, NOW)[1]
+    days = [first + timedelta(n) for n in range((last - first).days + 1)]
+    assert [cut.coming or cut.span for cut in cuts] == [Span(first, last)]
+    assert list(single_days(text, TODAY)) == days
+    assert {Span(day, day) for day in days} <= set(days_named(text, TODAY))
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("Moved from 3 May 2027 to 10 May 2027", [date(2027, 5, 3), date(2027, 5, 10)]),
+        ("The build: 1 Jan 2027 - 30 Sep 2027", [date(2027, 1, 1), date(2027, 9, 30)]),
+        ("Part 3 - 10 May 2027", [date(2027, 5, 10)]),
+        ("On 3 May 2027 - 2 boxes", [date(2027, 5, 3)]),
+        ("10 May 2027 - 3 May 2027", [date(2027, 5, 3), date(2027, 5, 10)]),
+    ],
+)
+def test_days_between_others_are_named_only_by_a_short_time(text: str, days: list[date]) -> None:
+    assert list(single_days(text, TODAY)) == days
+
+
+@given(
+    first=st.dates(date(2000, 1, 1), date(2040, 1, 1)),
+    days=st.integers(1, 31),
+    form=st.sampled_from(["%Y-%m-%d", "%d %B %Y", "%d.%m.%Y", "%B %d, %Y"]),
+    dash=st.sampled_from([" - ", "–", " – ", " to "]),
+)
+def test_each_day_of_any_short_time_is_named(first: date, days: int, form: str, dash: str) -> None:
+    last = first + timedelta(days)
+    text = f"Away {first:{form}}{dash}{last:{form}}."
+    assert len(single_days(text, TODAY)) == days + 1
+    assert [cut.span for cut in cut_times(text, NOW)[1]] == [Span(first, last)]
+
+
 def test_a_calendar_week_without_a_year_is_the_last_or_the_next_one() -> None:
     next_week = Span(date(2027, 4, 5), date(2027, 4, 11))
     assert days_named("Holidays in calendar week 14", TODAY) == [
@@ -562,6 +616,13 @@ def test_a_question_for_a_time_is_narrowed_by_dates_with_and_without_a_zone(day:
     filters = asked.narrowed(scope).filters
     assert filters is not None and filters.created_after is not None
     assert abs(filters.created_after - datetime(2026, 6, 9, tzinfo=UTC)) <= timedelta(hours=2)
+
+
+def test_a_note_that_names_the_days_around_the_one_asked_for_comes_first() -> None:
+    trip = found("Trip", date(2026, 3, 1), "Lisbon, 3-10 May 2027, with Ana.")
+    other = found("Plan", date(2026, 3, 1), "Ana starts in May 2027, see 10 June 2027.")
+    assert of_the_time("Where is Ana on 5 May 2027?", other, trip) == ["Trip", "Plan"]
+    assert of_the_time("Where is Ana on 12 May 2027?", other, trip) == ["Plan", "Trip"]
 
 
 def test_a_text_names_a_time_by_a_day_or_by_its_year() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 from memvault.capture.quotations import DECIDED, Quotation, distinct, says_something
 from memvault.capture.session_note import FILES
@@ -35,26 +36,20 @@ _CORRECTS = re.compile(
 )
 
 
+@dataclass(frozen=True, slots=True)
 class SessionQuotations:
     """Quotes captured sessions. Thread-safe.
 
-    Args:
+    Attributes:
         memories: gives the current notes.
         read: returns the bytes of the note at a path.
         outlines: the notes' outlines; may be shared.
     """
 
-    def __init__(
-        self,
-        memories: Callable[[], MemoryLookup],
-        read: Callable[[str], bytes],
-        outlines: Outlines,
-        embedder: Embedder,
-    ) -> None:
-        self._memories = memories
-        self._read = read
-        self._outlines = outlines
-        self._embedder = embedder
+    memories: Callable[[], MemoryLookup]
+    read: Callable[[str], bytes]
+    outlines: Outlines
+    embedder: Embedder
 
     def recent(self, folder: str, project: str | None, current_id: str) -> list[Quotation]:
         """Decisions and open questions of the last sessions in this folder or project, the latest
@@ -65,7 +60,7 @@ class SessionQuotations:
         """
         sessions = [
             memory
-            for memory in self._memories().all()
+            for memory in self.memories().all()
             if memory.type == "session"
             and memory.id != current_id
             and (
@@ -81,7 +76,7 @@ class SessionQuotations:
 
     def of_note(self, path: str | None) -> list[Quotation]:
         """The decisions, open questions and last requests in a session's note."""
-        memory = self._memories().by_path(path) if path else None
+        memory = self.memories().by_path(path) if path else None
         return self._quoted(memory, _LATEST_LINES) if memory is not None else []
 
     def _quoted(self, memory: Memory, last_lines: Mapping[str, int]) -> list[Quotation]:
@@ -95,7 +90,7 @@ class SessionQuotations:
 
     def _items(self, memory: Memory) -> Mapping[str, list[tuple[int, str]]]:
         try:
-            return items_by_heading(self._read(memory.path))
+            return items_by_heading(self.read(memory.path))
         except MemvaultError:  # deleted since it was found, or in quarantine
             return {}
 
@@ -116,10 +111,10 @@ class SessionQuotations:
         Args:
             headings: sections to quote from; None for all.
         """
-        (outline,) = self._outlines.of([hit])
+        (outline,) = self.outlines.of([hit])
         if outline is None:
             return None
-        vector = self._embedder.embed_query(query)
+        vector = self.embedder.embed_query(query)
         (scored,) = scores(query, vector, [hit], [outline])
         worth: dict[int, float] = {}
         for statement, value in zip(outline.statements, scored.statements, strict=True):

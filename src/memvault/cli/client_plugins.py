@@ -236,11 +236,7 @@ def _split(text: str) -> tuple[dict[str, str], str]:
 
 
 def _marked(text: str) -> bytes:
-    return f"{text.rstrip()}\n\n{_comment()}".encode()
-
-
-def _comment() -> str:
-    return f"<!-- {MARK} -->\n"
+    return f"{text.rstrip()}\n\n<!-- {MARK} -->\n".encode()
 
 
 def _json(value: Any) -> bytes:

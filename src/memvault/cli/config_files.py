@@ -60,10 +60,8 @@ class ConfigFile:
             CannotEdit: the file is malformed; it is unchanged.
             StorageError: it cannot be written; it is unchanged.
         """
-        before = after = self.text()
-        for steps, value in values:
-            after = self.format.put(after, steps, value)
-        return self._write(before, after)
+        before = self.text()
+        return self._write(before, self._put_in(before, values))
 
     def cut(self, all_steps: Sequence[Steps]) -> bool:
         """Remove values; False if none exists. For several positions in one list, give the last

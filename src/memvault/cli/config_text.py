@@ -74,7 +74,8 @@ def put_json(text: str, steps: Steps, value: Any) -> str:
         node = item.node
     if node.value == value:
         return text
-    return text[: node.start] + _written(text, node.start, value) + text[node.end :]
+    written = _dumped(value, _unit(text), _indent_of_line(text, node.start), _newline(text))
+    return text[: node.start] + written + text[node.end :]
 
 
 def cut_json(text: str, steps: Steps) -> str:
@@ -204,10 +205,6 @@ def _member(text: str, step: str | int, value: Any, indent: str | None) -> str:
     return (
         f"{json.dumps(step, ensure_ascii=False)}: {written}" if isinstance(step, str) else written
     )
-
-
-def _written(text: str, at: int, value: Any) -> str:
-    return _dumped(value, _unit(text), _indent_of_line(text, at), _newline(text))
 
 
 def _dumped(value: Any, unit: str, indent: str | None, newline: str) -> str:

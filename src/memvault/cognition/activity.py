@@ -292,17 +292,14 @@ class Activity:
             logger.warning("the use of memories is not read from the journal: %s", error)
 
     def _journaled(self) -> Iterator[tuple[str, MemoryActivity]]:
-        for entry in self._journal.entries(("created", CHECKPOINT)):
-            if entry.kind == "created" and entry.note_id and entry.actor.kind == "client":
-                yield entry.note_id, MemoryActivity(agent_id=entry.actor.name or None)
-            elif entry.kind == CHECKPOINT:
-                memories = entry.data.get("memories")
-                for id, fields in memories.items() if isinstance(memories, dict) else ():
-                    try:
-                        version = int(entry.data.get("format", 0))
-                        yield id, ACTIVITY_FORMAT.migrated(MemoryActivity, version, fields, id)
-                    except (SerializationFailed, TypeError, ValueError) as error:
-                        logger.warning("journal: the activity of %s is not read: %s", id, error)
+        for entry in self._journal.entries((CHECKPOINT,)):
+            memories = entry.data.get("memories")
+            for id, fields in memories.items() if isinstance(memories, dict) else ():
+                try:
+                    version = int(entry.data.get("format", 0))
+                    yield id, ACTIVITY_FORMAT.migrated(MemoryActivity, version, fields, id)
+                except (SerializationFailed, TypeError, ValueError) as error:
+                    logger.warning("journal: the activity of %s is not read: %s", id, error)
 
 
 def _bytes(record: MemoryActivity) -> bytes:

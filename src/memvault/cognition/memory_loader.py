@@ -39,13 +39,14 @@ class _LoadedNote:
     utl_state: UTLState  # when the memory was stored, else when this was read
 
 
+@dataclass(eq=False)
 class MemoryLoader:
     """Loads the memory nodes of one vault. Thread-safe.
 
     Text and vector are cached for the ``capacity`` most recently used memories; a changed note is
     read again. State and use, which change without the note, are always current.
 
-    Args:
+    Attributes:
         memory_of: gives the indexed memory of an id, from memory; unknown ids cost nothing else.
         read: gives the bytes of the note at a path of the vault.
         activity: gives the current activity.
@@ -53,25 +54,19 @@ class MemoryLoader:
             later.
     """
 
-    def __init__(
-        self,
-        memory_of: MemoryOf,
-        read: Callable[[str], bytes],
-        meter: PulseMeter,
-        activity: Callable[[], Activity],
-        capacity: Callable[[], int],
-    ) -> None:
-        self._memory_of = memory_of
-        self._read = read
-        self._meter = meter
-        self._activity = activity
-        self._capacity = capacity
+    memory_of: MemoryOf
+    read: Callable[[str], bytes]
+    meter: PulseMeter
+    activity: Callable[[], Activity]
+    capacity: Callable[[], int]
+
+    def __post_init__(self) -> None:
         self._reads = CacheStats()
         self._lock = threading.Lock()
 
     @cached_property
     def _cache(self) -> LRUCache[str, _LoadedNote]:
-        return LRUCache(self._capacity())
+        return LRUCache(self.capacity())
 
     @property
     def reads(self) -> CacheStats:
@@ -87,13 +82,13 @@ class MemoryLoader:
             NoteNotFound, StorageError: the note was just removed, or cannot be read.
             UnknownFormat: a newer memvault wrote the record of its use.
         """
-        memory = self._memory_of(id)
+        memory = self.memory_of(id)
         if memory is None:
             with self._lock:
                 self._cache.pop(id, None)
             return None
         loaded = self._cached(memory) or self._load(memory)
-        use = self._activity().of(id)
+        use = self.activity().of(id)
         return MemoryNode(
             id=id,
             content=loaded.content,
@@ -102,7 +97,7 @@ class MemoryLoader:
             last_accessed=use.last_accessed or memory.created_at,
             importance=memory.importance,
             access_count=use.access_count,
-            johari_quadrant=self._meter.states([id])[id].quadrant,
+            johari_quadrant=self.meter.states([id])[id].quadrant,
             utl_state=use.utl_state or loaded.utl_state,
             agent_id=use.agent_id,
             metadata=memory.metadata,
@@ -117,14 +112,14 @@ class MemoryLoader:
             return loaded
 
     def _load(self, memory: Memory) -> _LoadedNote:
-        content = _body(self._read(memory.path))
-        vector = self._meter.similarity_index.vectors([memory.id])[memory.id]
-        stored = self._activity().of(memory.id).utl_state
+        content = _body(self.read(memory.path))
+        vector = self.meter.similarity_index.vectors([memory.id])[memory.id]
+        stored = self.activity().of(memory.id).utl_state
         loaded = _LoadedNote(
             memory,
             content,
             NO_VECTOR if vector is None else vector,
-            stored or learning_state_of_new(self._meter, memory.id).state,
+            stored or learning_state_of_new(self.meter, memory.id).state,
         )
         with self._lock:
             is_full = len(self._cache) == self._cache.maxsize and memory.id not in self._cache

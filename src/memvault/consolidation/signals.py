@@ -60,10 +60,11 @@ class _Connection:
         return next((answer for answer in reversed(self.answers) if id in answer.routes), None)
 
 
+@dataclass(eq=False)
 class UseObserver:
     """Observes how answers are used. Thread-safe; every call takes microseconds.
 
-    Args:
+    Attributes:
         memory_of: gives the memory with an id.
         at_path: gives the memory of the note at a path.
         stored: gives how a memory was stored; ``agent_id`` is None if no client stored it.
@@ -74,28 +75,17 @@ class UseObserver:
         rate: a factor of all rewards.
     """
 
-    def __init__(
-        self,
-        observe: Callable[[Iterable[Signal]], None],
-        memory_of: MemoryOf,
-        at_path: Callable[[str], Memory | None],
-        *,
-        stored: Callable[[str], MemoryActivity],
-        connected: Callable[[str], bool],
-        changes: Callable[[Sequence[str]], list[Change]],
-        stage: Callable[[], Stage],
-        rate: Callable[[], float],
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
-    ) -> None:
-        self._observe = observe
-        self._memory_of = memory_of
-        self._at_path = at_path
-        self._stored = stored
-        self._connected = connected
-        self._changes = changes
-        self._stage = stage
-        self._rate = rate
-        self._clock = clock
+    observe: Callable[[Iterable[Signal]], None]
+    memory_of: MemoryOf
+    at_path: Callable[[str], Memory | None]
+    stored: Callable[[str], MemoryActivity]
+    connected: Callable[[str], bool]
+    changes: Callable[[Sequence[str]], list[Change]]
+    stage: Callable[[], Stage]
+    rate: Callable[[], float]
+    clock: Callable[[], datetime] = lambda: datetime.now(UTC)
+
+    def __post_init__(self) -> None:
         self._lock = threading.Lock()
         self._connections: LRUCache[str, _Connection] = LRUCache(MAX_CONNECTIONS)
         self._changed: list[Change] = []
@@ -130,14 +120,14 @@ class UseObserver:
                 showing = (c for c in states if c is not None and c.shows(key) is not None)
                 if (connection := next(showing, None)) is not None:
                     signals += self._read(connection, key, cited=cited)
-        self._observe(signals)
+        self.observe(signals)
 
     def _key_of_today(self, connection: str) -> str:
         """The key of a connection on this day.
 
         A connection may last for weeks, and reads count again on another day.
         """
-        return f"{connection} {self._clock():%Y-%m-%d}"
+        return f"{connection} {self.clock():%Y-%m-%d}"
 
     def _read(self, connection: _Connection, id: str, *, cited: bool) -> list[Signal]:
         answer = connection.shows(id)
@@ -170,15 +160,15 @@ class UseObserver:
         self, kind: SignalKind, connection: _Connection, answer: _Answer, id: str
     ) -> Signal:
         return Signal(
-            at=self._clock(), kind=kind, thousandths=self._thousandths(kind),
+            at=self.clock(), kind=kind, thousandths=self._thousandths(kind),
             client=connection.client, session=connection.session,
-            author=author_of(self._memory_of(id)), memory=id, question=answer.question,
+            author=author_of(self.memory_of(id)), memory=id, question=answer.question,
         )  # fmt: skip
 
     def _thousandths(self, kind: SignalKind) -> int:
-        reward = REWARDS[kind] * self._rate()
+        reward = REWARDS[kind] * self.rate()
         if kind in STAGE_WEIGHTS:
-            reward *= STAGE_WEIGHTS[kind][self._stage()]
+            reward *= STAGE_WEIGHTS[kind][self.stage()]
         return max(-FULL, min(FULL, round(reward * FULL)))
 
     # -- changes --------------------------------------------------------------------------------
@@ -199,7 +189,7 @@ class UseObserver:
     def _judge(self, change: Change) -> None:
         by_client = change.actor.kind == "client" and change.kind is not ChangeKind.CREATED
         giver = change.client or change.actor.name if by_client else ""
-        self._observe(
+        self.observe(
             Signal(
                 at=change.at, kind=kind, thousandths=self._thousandths(kind), client=giver,
                 session=change.actor.session, author=author, memory=memory,
@@ -209,10 +199,8 @@ class UseObserver:
 
     def _signals_of(self, change: Change) -> list[tuple[SignalKind, str, str]]:
         """The kind, author and memory of each signal of a change."""
-        memories = [m for key in change.node_ids if (m := self._memory_of(key)) is not None]
-        memories = memories or [
-            m for path in change.paths if (m := self._at_path(path)) is not None
-        ]
+        memories = [m for key in change.node_ids if (m := self.memory_of(key)) is not None]
+        memories = memories or [m for path in change.paths if (m := self.at_path(path)) is not None]
         by_person = change.actor.kind == "person"
         match change.kind:
             case ChangeKind.CREATED if change.actor.kind == "client":
@@ -233,7 +221,7 @@ class UseObserver:
             case ChangeKind.MERGED:
                 return [(SignalKind.MERGED, self._writer(m), m.id) for m in memories]
             case ChangeKind.UNDONE:
-                undone = self._changes(change.undoes)
+                undone = self.changes(change.undoes)
                 return [
                     (SignalKind.UNDONE, earlier.client or earlier.actor.name, "")
                     for earlier in undone
@@ -243,15 +231,15 @@ class UseObserver:
 
     def _writer(self, memory: Memory) -> str:
         """The client that wrote a memory, even if the person verified it since."""
-        return _client_in(memory) or self._stored(memory.id).agent_id or ""
+        return _client_in(memory) or self.stored(memory.id).agent_id or ""
 
     def _kinds_of_stored(self, id: str) -> list[SignalKind]:
-        state = self._stored(id).utl_state
+        state = self.stored(id).utl_state
         if state is None:
             return []
         if state.delta_s < NEAR_DUPLICATE:
             return [SignalKind.DUPLICATE]
-        kind = SignalKind.COHERENT if self._connected(id) else SignalKind.UNCONNECTED
+        kind = SignalKind.COHERENT if self.connected(id) else SignalKind.UNCONNECTED
         return [kind, SignalKind.NOVEL] if state.delta_s >= NOVEL else [kind]
 
 

@@ -91,10 +91,10 @@ class Actions(IndexedChanges):
         Args:
             kind: who wrote the text.
         """
-        index = self._indexed().notes
+        index = self.indexed().notes
         targets = find_link_targets(draft.link_to, index.memories)
-        done = remember(self._curator, draft, targets, index, kind=kind)
-        self._update_indexes([done.result.path])
+        done = remember(self.curator, draft, targets, index, kind=kind)
+        self.update_indexes([done.result.path])
         secrets = tuple(sorted(set(secrets_in(draft).values())))
         return StoredMemory(done.result.path, done.change, targets, secrets)
 
@@ -114,7 +114,7 @@ class Actions(IndexedChanges):
         self, brief: Brief, why: Attribution, kind: ChangeKind = ChangeKind.COMPRESSED
     ) -> ChangeResult[str]:
         """Write a brief; its sources go where the brief says."""
-        now, ids = self._curator.now(), tuple(source.id for source in brief.sources)
+        now, ids = self.curator.now(), tuple(source.id for source in brief.sources)
         return self._perform(
             lambda staging: stage_brief(staging, brief, now),
             kind, (brief.title,), ids, why,
@@ -122,10 +122,10 @@ class Actions(IndexedChanges):
 
     def set_preference(self, key: str, value: str, why: Attribution) -> ChangeResult[Preference]:
         """Set a preference in the note that has the key, else in preferences.md."""
-        present = get_preference(self._indexed().keyvalue, self._curator.vault.folders, key)
+        present = get_preference(self.indexed().keyvalue, self.curator.vault.folders, key)
         path = present.path if present else None
-        done = set_preference(self._curator, key, value, why, path=path)
-        self._update_indexes([done.result.path])
+        done = set_preference(self.curator, key, value, why, path=path)
+        self.update_indexes([done.result.path])
         return done
 
     # -- existing notes -------------------------------------------------------------------------
@@ -133,7 +133,7 @@ class Actions(IndexedChanges):
     def edit(
         self, name: str, edit: NoteEdit, why: Attribution, *, preview: bool = False
     ) -> ChangeResult[EditResult]:
-        index = self._indexed().notes
+        index = self.indexed().notes
 
         def stage(staging: Staging, target: Target) -> EditResult:
             edited = stage_edit(staging, target, edit)
@@ -168,7 +168,7 @@ class Actions(IndexedChanges):
         preview: bool = False,
     ) -> ChangeResult[str]:
         """Add a remark to a note; of a client's on a concept, the new note is not permanent."""
-        today = day_of(self._curator.now())
+        today = day_of(self.curator.now())
         lifecycle = Lifecycle.TEMPORARY if why.by_client else None
         return self._change(
             name, kind, lambda s, t: stage_annotation(s, t, text, today, lifecycle=lifecycle), why,
@@ -185,7 +185,7 @@ class Actions(IndexedChanges):
         preview: bool = False,
     ) -> ChangeResult[PropertyChange]:
         def stage(staging: Staging, target: Target) -> PropertyChange:
-            history = self._curator.history
+            history = self.curator.history
             return stage_importance(
                 staging,
                 target,
@@ -206,7 +206,7 @@ class Actions(IndexedChanges):
         preview: bool = False,
     ) -> ChangeResult[PropertyChange]:
         """Set the lifecycle; with ``move`` the note goes to that lifecycle's folder."""
-        index, folders = self._indexed().notes, self._curator.vault.folders
+        index, folders = self.indexed().notes, self.curator.vault.folders
 
         def stage(staging: Staging, target: Target) -> PropertyChange:
             done, note = stage_lifecycle(staging, target, lifecycle), target.note
@@ -224,7 +224,7 @@ class Actions(IndexedChanges):
         self, name: str, destination: str, why: Attribution, *, preview: bool = False
     ) -> ChangeResult[Move]:
         """Move a note to a folder, or to a path that ends in ``.md``."""
-        index = self._indexed().notes
+        index = self.indexed().notes
         return self._change(
             name, ChangeKind.MOVED,
             lambda s, t: stage_move(s, index, t, destination, reads_as_before=why.by_client),
@@ -238,7 +238,7 @@ class Actions(IndexedChanges):
 
         Raises NoteNotFound: the folder has no notes.
         """
-        index, folder = self._indexed().notes, source_folder(self._curator.vault, folder)
+        index, folder = self.indexed().notes, source_folder(self.curator.vault, folder)
         notes = notes_in(index.memories.all(), folder)
         done = self._perform(
             lambda staging: stage_folder_move(
@@ -247,7 +247,7 @@ class Actions(IndexedChanges):
             ChangeKind.MOVED, (folder,), tuple(note.id for note in notes), why, preview=preview,
         )  # fmt: skip
         if done.change is not None:
-            remove_left_folders(self._curator.vault, done.result.moved_from, done.result.moved)
+            remove_left_folders(self.curator.vault, done.result.moved_from, done.result.moved)
         return done
 
     def archive_project(
@@ -257,8 +257,8 @@ class Actions(IndexedChanges):
 
         Raises NoteNotFound: the project has no folder.
         """
-        index = self._indexed().notes
-        moves = archive_paths(index.memories.all(), project, self._curator.vault.folders)
+        index = self.indexed().notes
+        moves = archive_paths(index.memories.all(), project, self.curator.vault.folders)
         notes = [note for path in moves if (note := index.memories.by_path(path)) is not None]
         return self._perform(
             lambda staging: stage_moves(
@@ -270,7 +270,7 @@ class Actions(IndexedChanges):
     def verify(
         self, name: str, why: Attribution, *, verified: bool, by: str, preview: bool = False
     ) -> ChangeResult[PropertyChange]:
-        today = day_of(self._curator.now())
+        today = day_of(self.curator.now())
         return self._change(
             name,
             ChangeKind.VERIFIED,
@@ -293,7 +293,7 @@ class Actions(IndexedChanges):
         self, name: str, why: Attribution, *, preview: bool = False
     ) -> ChangeResult[str]:
         """Bring back the full text of a faded note; gives its path."""
-        history = self._curator.history
+        history = self.curator.history
 
         def stage(staging: Staging, target: Target) -> str:
             last = last_fading(history, target.note) if target.note is not None else None
@@ -305,7 +305,7 @@ class Actions(IndexedChanges):
         self, sources: Sequence[str], target: str, why: Attribution, *, preview: bool = False
     ) -> ChangeResult[MergeResult]:
         """Merge the sources into the target, which may be one of them."""
-        index, into = self._indexed().notes, self.target(target)
+        index, into = self.indexed().notes, self.target(target)
         merged = [self.target(name) for name in sources]
         names = tuple(dict.fromkeys(concerned.name for concerned in (into, *merged)))
         return self._perform(
@@ -335,7 +335,7 @@ class Actions(IndexedChanges):
 
     def restore(self, name: str, why: Attribution) -> ChangeResult[Restored]:
         """Restore the forgotten note or concept with this hash, id, path or name."""
-        curator = self._curator
+        curator = self.curator
 
         def stage(staging: Staging) -> Described[Restored]:
             restored = stage_restoring(
@@ -349,7 +349,7 @@ class Actions(IndexedChanges):
     def undo(
         self, reversal_hashes: Sequence[str], why: Attribution, *, preview: bool = False
     ) -> UndoResult:
-        undone = self._curator.undo(reversal_hashes, why, preview=preview)
+        undone = self.curator.undo(reversal_hashes, why, preview=preview)
         if undone.change is not None:
-            self._update_indexes(undone.change.paths)
+            self.update_indexes(undone.change.paths)
         return undone

@@ -27,7 +27,7 @@ from memvault.vault.file_names import is_agent_file
 from memvault.vault.files import Vault
 from memvault.vault.frontmatter.fences import claimed_id
 from memvault.vault.frontmatter.properties import memory_of
-from memvault.vault.parse import frontmatter_of, parse_note
+from memvault.vault.parse import content_hash, frontmatter_of, parse_note
 
 _OWN = {
     ProposalKind.MOVED: "{} is their own note, which only they move",
@@ -92,7 +92,8 @@ class Approvals:
         if note is None:
             return None
         kind = _MOVING[plan.kind]
-        if not untouched_by_person(self._history, note.path, self._vault.stored(note.path)):
+        version = content_hash(self._vault.stored(note.path))
+        if not untouched_by_person(self._history.all(), note.path, version):
             reason = _OWN[kind]
         elif plan.kind is ChangeKind.MOVED and _becomes_permanent(note, edit):
             reason = _PERMANENT

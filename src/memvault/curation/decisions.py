@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import PurePosixPath
 from typing import Any
@@ -44,49 +45,39 @@ def check_shown(note_ids: Iterable[str], seen: Seen) -> None:
         raise InvalidParams("Open the note again and decide there: this page did not show it.")
 
 
+@dataclass(eq=False)
 class Decisions:
     """Changes the vault as the person decides; thread-safe.
 
     Every method raises MemvaultError if it fails, and then nothing was changed.
 
-    Args:
+    Attributes:
         notes: gives the index of the notes.
         settle: removes a question from those that found nothing.
         user: the person's name; may be empty.
     """
 
-    def __init__(
-        self,
-        actions: Actions,
-        manifest: ManifestKeeper,
-        *,
-        dreams: DreamRecord,
-        vault: Vault,
-        notes: Callable[[], MergeIndex],
-        settle: Callable[[str], None],
-        user: str,
-    ) -> None:
-        self._actions = actions
-        self._manifest = manifest
-        self._dreams = dreams
-        self._vault = vault
-        self._notes = notes
-        self._settle = settle
-        self._user = user.strip() or NAMELESS
+    actions: Actions
+    manifest: ManifestKeeper
+    dreams: DreamRecord
+    vault: Vault
+    notes: Callable[[], MergeIndex]
+    settle: Callable[[str], None]
+    user: str
 
     def verify(self, name: str, seen: Seen, *, verified: bool) -> None:
         """Record that the person marked a memory, as the page showed it, as verified or wrong."""
-        check_shown(self._actions.target(name).node_ids, seen)
+        check_shown(self.actions.target(name).node_ids, seen)
         done = "verified on the page" if verified else "marked as wrong on the page"
         why = by_person(done, seen=seen)
-        self._actions.verify(name, why, verified=verified, by=self._user)
+        self.actions.verify(name, why, verified=verified, by=self.user.strip() or NAMELESS)
 
     def run(self, call: TaskAction, seen: Seen) -> None:
         """Run the action that a curation task suggests, on the notes as the page showed them.
 
         Raises InvalidParams: the page cannot run it.
         """
-        actions, arguments = self._actions, call.arguments
+        actions, arguments = self.actions, call.arguments
         person = partial(by_person, seen=seen)
         match call.tool:
             case "verify_memory":
@@ -112,14 +103,14 @@ class Decisions:
                     raise NoteConflict(f"{conflict.path}: {conflict.reason}", path=conflict.path)
             case "reload_manifest":
                 why = person("applied on the page")
-                self._manifest.apply(why, confirm=True, digest=arguments["digest"])
+                self.manifest.apply(why, confirm=True, digest=arguments["digest"])
             case "store_memory" if "content" in arguments:
                 actions.store(Draft.checked(**arguments, rationale=PROMOTED), kind="person")
             case _:
                 raise InvalidParams(f"The page cannot run {call.tool}.")
 
     def _move(self, tool: str, arguments: Mapping[str, Any], why: Attribution) -> None:
-        actions = self._actions
+        actions = self.actions
         match tool:
             case "move_memory":
                 actions.move(arguments["target"], arguments["destination"], why)
@@ -144,7 +135,7 @@ class Decisions:
         elif proposal.kind is ProposalKind.PERMANENT:
             check_shown([proposal.note_id], seen)
             why = by_person("made permanent on the page", seen=seen)
-            self._actions.set_lifecycle(proposal.note_id, Lifecycle.PERMANENT, why, move=move)
+            self.actions.set_lifecycle(proposal.note_id, Lifecycle.PERMANENT, why, move=move)
         else:
             is_right = proposal.kind is ProposalKind.VERIFIED
             self.verify(proposal.note_id, seen, verified=is_right)
@@ -155,10 +146,10 @@ class Decisions:
         None if there is no such line, or the line is not the person's own: the edit would make them
         its author.
         """
-        proposal = self._dreams.get(task.proposal)
+        proposal = self.dreams.get(task.proposal)
         if proposal is None or not proposal.is_link:
             return None
-        notes = self._notes()
+        notes = self.notes()
         source, target = map(notes.memories.by_id, proposal.notes)
         if source is None or target is None:
             return None
@@ -170,7 +161,7 @@ class Decisions:
         names = [target.title, *target.aliases, PurePosixPath(target.path).stem]
         link = wikilink(target.path, source.path, notes.links)
         try:
-            data = self._vault.read(source.path)
+            data = self.vault.read(source.path)
             return linked_line(source.path, data, evidence.line, names, link)
         except MemvaultError:  # deleted or changed just now
             return None
@@ -185,8 +176,8 @@ class Decisions:
             InvalidParams: the page cannot accept the proposal.
             NoteConflict: the line has changed since.
         """
-        actions, why = self._actions, by_person("a dream proposed it", seen=seen)
-        proposal = self._dreams.get(task.proposal)
+        actions, why = self.actions, by_person("a dream proposed it", seen=seen)
+        proposal = self.dreams.get(task.proposal)
         if shown:
             line, path = self.line_to_link(task), task.paths[0]
             if line is None or line.after != shown:
@@ -198,7 +189,7 @@ class Decisions:
             arguments = task.settled_by[0].arguments
             actions.annotate(arguments["target"], arguments["note"], why, ChangeKind.DREAMED)
         elif task.task_type is TaskType.CLUSTER_SUMMARY and proposal is not None:
-            memories = map(self._notes().memories.by_id, task.target_nodes)
+            memories = map(self.notes().memories.by_id, task.target_nodes)
             sources = [memory for memory in memories if memory is not None]
             projects = {memory.project for memory in sources}
             brief = Brief(
@@ -207,7 +198,7 @@ class Decisions:
             )  # fmt: skip
             actions.compress(brief, why, ChangeKind.DREAMED)
         elif task.task_type is TaskType.ANSWERED_QUESTION and proposal is not None:
-            self._settle(proposal.title)
+            self.settle(proposal.title)
         else:
             raise InvalidParams("This proposal cannot be accepted here.")
-        self._dreams.keep(task.proposal, ACTOR)
+        self.dreams.keep(task.proposal, ACTOR)

@@ -30,34 +30,29 @@ class IndexedVault:
     keyvalue: KeyValueStore
 
 
+@dataclass(eq=False)
 class IndexedChanges:
     """Performs staged changes, and indexes the notes that they changed. Thread-safe.
 
-    Args:
+    Attributes:
         indexed: gives the current indexes.
         update_indexes: updates the indexes for these paths.
     """
 
-    def __init__(
-        self,
-        curator: Curator,
-        indexed: Callable[[], IndexedVault],
-        update_indexes: Callable[[Collection[str]], object],
-    ) -> None:
-        self._curator = curator
-        self._indexed = indexed
-        self._update_indexes = update_indexes
+    curator: Curator
+    indexed: Callable[[], IndexedVault]
+    update_indexes: Callable[[Collection[str]], object]
 
     def target(self, name: str) -> Target:
         """Find the note or concept with this id, path, file name, title or alias.
 
         Raises NoteNotFound (which names the rule that excludes this path), AmbiguousTarget.
         """
-        indexed = self._indexed()
+        indexed = self.indexed()
         try:
             return resolve(name, indexed.notes.memories, indexed.graph)
         except NoteNotFound:
-            raise_if_excluded(name, self._curator.vault.ignore_rules)
+            raise_if_excluded(name, self.curator.vault.ignore_rules)
             raise
 
     def _change(
@@ -87,10 +82,10 @@ class IndexedChanges:
         preview: bool = False,
     ) -> ChangeResult[Result]:
         """Make the staged change of these notes and concepts, unless it is a preview."""
-        done = self._curator.perform(stage, kind, names, node_ids, why, preview=preview)
+        done = self.curator.perform(stage, kind, names, node_ids, why, preview=preview)
         return self._indexed_after(done)
 
     def _indexed_after(self, done: ChangeResult[Result]) -> ChangeResult[Result]:
         if done.change is not None:
-            self._update_indexes(done.change.paths)
+            self.update_indexes(done.change.paths)
         return done

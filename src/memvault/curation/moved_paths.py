@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from memvault.curation.changes.journal_decoder import JournalPhase, TrashEntry, decoded
+from memvault.curation.changes.journal_decoder import JournalPhase
 from memvault.curation.changes.staging import is_in_trash
 from memvault.model.change import SYSTEM, Change
 from memvault.model.memory import id_of_path
@@ -65,8 +65,7 @@ class MovedPaths(JournalReader):
     """The earlier paths of each moved note, as of the latest move. Thread-safe."""
 
     def __init__(self, journal: Journal) -> None:
-        kinds = {JournalPhase.BEGUN, JournalPhase.DONE, RENAMED}
-        super().__init__(journal, kinds | {TrashEntry.FORGOTTEN, TrashEntry.RESTORED})
+        super().__init__(journal, (JournalPhase.BEGUN, JournalPhase.DONE, RENAMED))
 
     def _restart(self) -> bool:
         self._begun: dict[str, list[Rename]] = {}  # by the reversal hash of the change
@@ -109,12 +108,8 @@ class MovedPaths(JournalReader):
                 (self._saved[key] for key in (path, note_id) if key in self._saved), default=None
             )
 
-    def inherited_id(self, path: str) -> str:
-        """See `PathIds.inherited`."""
-        return self.inherited_ids().get(path, "")
-
     def inherited_ids(self) -> Mapping[str, str]:
-        """The `inherited_id` of each path that has one, which later moves leave as it is."""
+        """`PathIds.inherited` of each path that has one, which later moves leave as it is."""
         with self._current():
             return self._inherited
 
@@ -172,8 +167,6 @@ class MovedPaths(JournalReader):
             return list(_renames(entry))
         if entry.kind == JournalPhase.DONE:
             return self._begun.pop(str(entry.data.get("reversal_hash")), [])
-        if entry.kind != JournalPhase.BEGUN:
-            return _moved_by(decoded(entry))
         if entry.change is not None:
             self._begin(entry.change)
         return []
@@ -218,10 +211,10 @@ class MovedPaths(JournalReader):
             self._notes[move.new_path] = _MovedNote(origin, former, move.version)
 
 
-def _moved_by(change: Change | None) -> list[Rename]:
+def _moved_by(change: Change) -> list[Rename]:
     return [
         Rename(file.path, file.moved_to, "", file.final_hash or "")
-        for file in (change.files if change is not None else ())
+        for file in change.files
         if file.moved_to
     ]
 

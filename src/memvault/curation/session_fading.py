@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from memvault.config.settings import FadingSettings
@@ -24,9 +25,8 @@ from memvault.consolidation.fading import (
     may_fade,
     next_fading,
 )
-from memvault.curation.changes.curator import Curator
 from memvault.curation.changes.plan import Attribution
-from memvault.curation.indexed_changes import IndexedChanges, IndexedVault
+from memvault.curation.indexed_changes import IndexedChanges
 from memvault.curation.operations.fade import (
     FadedText,
     body_is_unchanged,
@@ -53,46 +53,32 @@ _REASONS = {
 }
 
 
+@dataclass(eq=False)
 class SessionFading(IndexedChanges):
     """Announces which memories will fade, then lets them fade. Thread-safe.
 
-    Args:
+    Attributes:
         notes: gives the notes that were read without problems.
         is_disputed: whether a memory's text is in quarantine, or a task asks the person about it.
         last_read: when a memory, by its id, was last in an answer.
         is_order: whether a text would be put in quarantine.
     """
 
-    def __init__(
-        self,
-        curator: Curator,
-        indexed: Callable[[], IndexedVault],
-        update_indexes: Callable[[Collection[str]], object],
-        *,
-        log: FadingLog,
-        settings: FadingSettings,
-        notes: Callable[[], Iterable[SavedNote]],
-        is_disputed: Callable[[Memory], bool],
-        last_read: Callable[[str], datetime | None],
-        is_disk_low: Callable[[], bool],
-        embed: Embed,
-        is_order: Callable[[str], bool],
-    ) -> None:
-        super().__init__(curator, indexed, update_indexes)
-        self.log = log
-        self._settings = settings
-        self._notes = notes
-        self._is_disputed = is_disputed
-        self._last_read = last_read
-        self._is_disk_low = is_disk_low
-        self._embed = embed
-        self._is_order = is_order
-        self._can_fade_cache: dict[str, bool] = {}  # whether a note can fade, by content hash
+    log: FadingLog
+    settings: FadingSettings
+    notes: Callable[[], Iterable[SavedNote]]
+    is_disputed: Callable[[Memory], bool]
+    last_read: Callable[[str], datetime | None]
+    is_disk_low: Callable[[], bool]
+    embed: Embed
+    is_order: Callable[[str], bool]
+    # Whether a note can fade, by content hash.
+    _can_fade_cache: dict[str, bool] = field(default_factory=dict, init=False)
 
     @property
     def enabled(self) -> bool:
         """Whether the settings allow fading; the person may still turn it off."""
-        return self._settings.enabled
+        return self.settings.enabled
 
     @property
     def is_on(self) -> bool:
@@ -100,7 +86,7 @@ class SessionFading(IndexedChanges):
 
     def upcoming(self) -> list[tuple[Fading, datetime]]:
         """The memories that fade within a week, each with its time, the soonest first."""
-        notice, now = self._notice(), self._curator.now()
+        notice, now = self._notice(), self.curator.now()
         times = [
             (fading, self.log.fades_at(fading, notice) or max(fading.due, now + notice))
             for fading in self._due_within_notice()
@@ -109,11 +95,11 @@ class SessionFading(IndexedChanges):
 
     def announce(self) -> None:
         """Record the memories that *Today* now shows as fading soon."""
-        self.log.announce(self._due_within_notice(), self._curator.now())
+        self.log.announce(self._due_within_notice(), self.curator.now())
 
     def due(self) -> list[Fading]:
         """The memories to fade now; they were announced long enough ago."""
-        now, notice = self._curator.now(), self._notice()
+        now, notice = self.curator.now(), self._notice()
         times = [
             (fading, self.log.fades_at(fading, notice)) for fading in self._due_within_notice()
         ]
@@ -125,21 +111,21 @@ class SessionFading(IndexedChanges):
         Raises:
             StorageError, DiskFull: nothing was changed.
         """
-        history, memory = self._curator.history, fading.memory
+        history, memory = self.curator.history, fading.memory
         last = last_fading(history, memory) if memory.faded else None
-        data = self._curator.vault.read(memory.path)
+        data = self.curator.vault.read(memory.path)
         if content_hash(data) != memory.content_hash:
             return None
         source = history.content(last.memo["original"]) if last else data
         if source is None:
             return None
         original = Original(parse_note(memory.path, source), memory, self._people(memory))
-        body = faded_body(original, fading.stage, self._embed, rarity, is_order=self._is_order)
+        body = faded_body(original, fading.stage, self.embed, rarity, is_order=self.is_order)
         original_words = {unit.words for unit in units(source)}
         new_text = "\n".join(
             unit.text for unit in units(body.encode()) if unit.words not in original_words
         )
-        if self._is_order(new_text):
+        if self.is_order(new_text):
             self._can_fade_cache[memory.content_hash] = False
             return None
         faded = FadedText(memory, fading.stage, body, memory.content_hash, fading.since)
@@ -162,11 +148,11 @@ class SessionFading(IndexedChanges):
         """The next fadings that are due within a week."""
         if not self.is_on:
             return []
-        until = self._curator.now() + NOTICE
-        settings = hastened(self._settings) if self._is_disk_low() else self._settings
-        by_note = fadings_by_note(self._curator.history)
+        until = self.curator.now() + NOTICE
+        settings = hastened(self.settings) if self.is_disk_low() else self.settings
+        by_note = fadings_by_note(self.curator.history)
         fadings: list[Fading] = []
-        for note in self._notes():
+        for note in self.notes():
             memory = note.memory
             if not may_fade(memory):
                 continue
@@ -177,16 +163,16 @@ class SessionFading(IndexedChanges):
         return fadings
 
     def _notice(self) -> timedelta:
-        return HASTY_NOTICE if self._is_disk_low() else NOTICE
+        return HASTY_NOTICE if self.is_disk_low() else NOTICE
 
     def _aging(self, note: SavedNote, last: Change | None) -> Aging:
         memory, saved = note.memory, note.changed_at
-        last_read, counted = self._last_read(memory.id), counted_from(last, memory, saved)
+        last_read, counted = self.last_read(memory.id), counted_from(last, memory, saved)
         return Aging(memory, saved, last_read, self._permanent_links(memory), counted)
 
     def _permanent_links(self, memory: Memory) -> int:
         """The number of permanent notes that link to the memory."""
-        indexed = self._indexed()
+        indexed = self.indexed()
         sources = {
             edge.source
             for edge in indexed.edges.touching(memory.id)
@@ -198,7 +184,7 @@ class SessionFading(IndexedChanges):
     def _can_fade(self, memory: Memory) -> bool:
         """Whether the memory is longer than its summary, is not disputed, and was not edited since
         it faded."""
-        if self._is_disputed(memory):
+        if self.is_disputed(memory):
             return False
         if memory.content_hash not in self._can_fade_cache:
             self._can_fade_cache[memory.content_hash] = self._has_text_to_lose(memory)
@@ -206,24 +192,24 @@ class SessionFading(IndexedChanges):
 
     def _has_text_to_lose(self, memory: Memory) -> bool:
         try:
-            data = self._curator.vault.read(memory.path)
+            data = self.curator.vault.read(memory.path)
         except MemvaultError:
             return False  # deleted, or not readable now: then it does not fade
         if not memory.faded:
             return is_worth_fading(parse_note(memory.path, data))
-        last = last_fading(self._curator.history, memory)
+        last = last_fading(self.curator.history, memory)
         return last is not None and body_is_unchanged(data, last)
 
     def _people(self, memory: Memory) -> tuple[str, ...]:
-        graph = self._indexed().edges
+        graph = self.indexed().edges
         nodes = (graph.node(edge.target) for edge in graph.stated_by(memory.id))
         names = (node.name for node in nodes if node is not None and node.kind == NodeKind.PERSON)
         return tuple(dict.fromkeys(names))
 
     def _sample(self) -> Iterator[str]:
-        paths = sorted(memory.path for memory in self._indexed().notes.memories.all())
+        paths = sorted(memory.path for memory in self.indexed().notes.memories.all())
         for path in paths[:: max(1, len(paths) // SAMPLED)]:
             try:
-                yield self._curator.vault.read(path).decode("utf-8", "replace")
+                yield self.curator.vault.read(path).decode("utf-8", "replace")
             except MemvaultError:
                 continue  # a sample needs no particular note

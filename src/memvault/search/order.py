@@ -57,6 +57,18 @@ def latest_first(memories: Iterable[Memory]) -> list[Memory]:
     return sorted(memories, key=lambda memory: _event_time(memory, now), reverse=True)
 
 
+def is_preference(memory: Memory) -> bool:
+    return memory.type == "preference" or memory.title.casefold() == "preferences"
+
+
+def by_importance(memories: Iterable[Memory]) -> list[Memory]:
+    """Preferences first, then the most important, of these the latest."""
+    return sorted(
+        latest_first(memories),
+        key=lambda memory: (not is_preference(memory), -memory.importance),
+    )
+
+
 def backlinks(memory_id: str, edges: Iterable[GraphEdge], memory_of: MemoryOf) -> list[GraphEdge]:
     """The edges that lead to a memory: those of the latest note first, of one note by line."""
     leading = [edge for edge in edges if edge.target == memory_id]

@@ -261,12 +261,13 @@ class Searcher:
         if not request.is_narrowed:
             confident = [hit for hit in confident if not is_unrelated_title(hit)]
         shown = self._diversify(request.query, confident, top_k, plan.diversity)
+        cut_off = [hit for hit in most_relevant if hit not in shown]
         if request.top_k is None and not request.is_narrowed:
             shown = self._likely(request.query, shown)
         may_be_withheld = shown
         if topic is not None and not request.allow_unverified:
             # Claims that came before the person's notes count as withheld where they are cut off.
-            may_be_withheld = [*shown, *(hit for hit in most_relevant if hit not in shown)]
+            may_be_withheld = [*shown, *cut_off]
             self._checker.withhold(may_be_withheld)
         count = partial(self._count_notes, request.scope)
         notices = (

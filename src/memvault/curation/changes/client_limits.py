@@ -52,25 +52,21 @@ class Excess:
     paths: tuple[str, ...]
 
 
+@dataclass(eq=False)
 class ClientLimits:
     """Checks clients' changes against the limits. Thread-safe.
 
-    Args:
+    Attributes:
         limits: gives the current settings.
         now: the time, with a zone.
     """
 
-    def __init__(
-        self,
-        history: History,
-        vault: Vault,
-        limits: Callable[[], LimitSettings],
-        now: Callable[[], datetime],
-    ) -> None:
-        self._history = history
-        self._vault = vault
-        self._limits = limits
-        self._now = now
+    history: History
+    vault: Vault
+    limits: Callable[[], LimitSettings]
+    now: Callable[[], datetime]
+
+    def __post_init__(self) -> None:
         self._lock = threading.Lock()
         self._written: deque[tuple[datetime, str, int]] = deque()  # when, by whom, bytes
         self._words_of_change: LRUCache[str, frozenset[str]] = LRUCache(MAX_COMPARED)
@@ -82,7 +78,7 @@ class ClientLimits:
         """
         if not why.by_client or plan.kind is ChangeKind.CAPTURED:
             return
-        limits = self._limits()
+        limits = self.limits()
         today = self._of_clients_today()
         self._check_rate(today, why.name, limits.changes_per_hour)
         self._check_bytes(plan, why.name, limits.megabytes_per_hour)
@@ -97,12 +93,12 @@ class ClientLimits:
         Those that were made while the clock was ahead are not among them: they would count until
         it is as late as that.
         """
-        now = self._now()
-        changes = self._history.changes(since=now - DAY)
+        now = self.now()
+        changes = self.history.changes(since=now - DAY)
         return [change for change in changes if change.actor.kind == "client" and change.at <= now]
 
     def _check_rate(self, today: Sequence[Change], client: str, limit: int) -> None:
-        hour_ago = self._now() - HOUR
+        hour_ago = self.now() - HOUR
         names = [change.client for change in today if change.at >= hour_ago]
         if limit and (names.count(client) >= limit or len(names) >= TOGETHER * limit):
             raise RateLimited(
@@ -120,13 +116,13 @@ class ClientLimits:
             DiskFull: a large file would leave too little space to the person.
         """
         size = sum(len(edit.after or b"") for edit in plan.edits)
-        if size >= LARGE_BYTES and disk_usage(self._vault.root).free - size < RESERVE_BYTES:
+        if size >= LARGE_BYTES and disk_usage(self.vault.root).free - size < RESERVE_BYTES:
             raise DiskFull(
                 "The disk is nearly full, so AI clients store no large files. Nothing was changed. "
                 "Tell the person to free some space."
             )
         with self._lock:
-            now = self._now()
+            now = self.now()
             while self._written and not now - HOUR <= self._written[0][0] <= now:
                 self._written.popleft()
             own_bytes = sum(count for _, name, count in self._written if name == client)
@@ -200,7 +196,7 @@ class ClientLimits:
     def _words_of(self, key: str, path: str) -> frozenset[str]:
         with self._lock:
             if key not in self._words_of_change:
-                self._words_of_change[key] = _words(self._vault.read(path))
+                self._words_of_change[key] = _words(self.vault.read(path))
             return self._words_of_change[key]
 
     # -- for the person -------------------------------------------------------------------------
@@ -218,14 +214,14 @@ class ClientLimits:
             if excesses:
                 day = changes[0].at.date().isoformat()
                 paths = dict.fromkeys(path for earlier in changes for path in earlier.paths)
-                existing = [path for path in paths if self._vault.stat(path) is not None]
+                existing = [path for path in paths if self.vault.stat(path) is not None]
                 all_excesses.append(
                     Excess(client, day, " and ".join(excesses), tuple(existing[:MAX_PATHS]))
                 )
         return all_excesses
 
     def _flood(self, changes: Sequence[Change]) -> Iterator[str]:
-        hour_ago = self._now() - HOUR
+        hour_ago = self.now() - HOUR
         count = sum(change.at >= hour_ago for change in changes)
         if count >= MANY_CHANGES:
             yield f"made {count:,} changes within an hour"

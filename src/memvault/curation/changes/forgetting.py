@@ -21,7 +21,6 @@ from memvault.model.change import Change, ChangeKind, FileChange
 from memvault.model.errors import AmbiguousTarget, InvalidParams, NoteNotFound
 from memvault.model.graph import NodeKind
 from memvault.model.memory import Memory, Tombstone
-from memvault.vault.parse import content_hash
 
 USER_REQUESTED = "user_requested"
 
@@ -61,15 +60,6 @@ def _removes(change: Change) -> bool:
     )
 
 
-def untouched_by_person(history: History, path: str, data: bytes) -> bool:
-    """Whether the person never wrote, changed or moved a note.
-
-    Then clients, imports or memvault made all its versions, and a client may forget, merge or move
-    it.
-    """
-    return _untouched_by_person(history.all(), path, content_hash(data))
-
-
 def is_stored_only_by(history: History, note: Memory, client: str) -> bool:
     """Whether this client stored a note, and all that was merged into it, and no other client
     changed any of it."""
@@ -94,7 +84,16 @@ def is_stored_only_by(history: History, note: Memory, client: str) -> bool:
     return clients == {client} and all(actor.kind == "client" for actor in creators)
 
 
-def _untouched_by_person(newest_first: Sequence[Change], path: str, version: str | None) -> bool:
+def untouched_by_person(newest_first: Sequence[Change], path: str, version: str | None) -> bool:
+    """Whether the person never wrote, changed or moved this version of a note.
+
+    Then clients, imports or memvault made all its versions, and a client may forget, merge or move
+    it.
+
+    Args:
+        newest_first: the history.
+        version: the hash of its content.
+    """
     paths, steps = {path}, list[FileChange]()
     for index, change in enumerate(newest_first):
         files = [file for file in change.files if paths & set(file.paths)]
@@ -108,7 +107,7 @@ def _untouched_by_person(newest_first: Sequence[Change], path: str, version: str
         if change.kind is ChangeKind.MERGED:
             older = newest_first[index + 1 :]
             merged = (file for file in change.files if file.moved_to and file not in files)
-            if not all(_untouched_by_person(older, file.path, file.before) for file in merged):
+            if not all(untouched_by_person(older, file.path, file.before) for file in merged):
                 return False
     known_versions: set[str | None] = {None}
     for step in reversed(steps):

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 
-from memvault.curation.changes.journal_decoder import DEVICE, JournalPhase, decoded
+from memvault.curation.changes.journal_decoder import DEVICE, PURGED, JournalPhase, deletion
 from memvault.model.change import Change, ChangeKind, Fact, FactKind, FileChange
 from memvault.model.errors import AmbiguousTarget, MemvaultError, NoteNotFound
 from memvault.model.graph import GraphNode, NodeKind
@@ -32,7 +32,7 @@ class History(JournalReader):
         self._elsewhere: set[str] = set()  # hashes of changes that other computers make
         self._done: set[str] = set()  # hashes of changes of which any entry says that they are done
         self._withdrawn: set[str] = set()
-        self._decoded: dict[str, Change] = {}  # from entries that no `Curator` wrote
+        self._deletions: dict[str, Change] = {}  # of notes from the trash, for good
         self._changes: tuple[Change, ...] = ()  # newest first
         self._latest_order = datetime.min.replace(tzinfo=UTC)
         self._by_hash: dict[str, Change] = {}
@@ -246,10 +246,10 @@ class History(JournalReader):
         if entry.kind == JournalPhase.DONE:
             self._done.add(key)
             return [self._intended[key]] if key in self._intended else []
-        change = decoded(entry)
-        if change is None:
+        if entry.kind != PURGED:
             return []
-        self._decoded[change.reversal_hash] = change
+        change = deletion(entry)
+        self._deletions[change.reversal_hash] = change
         return [change]
 
     def _put_in_front(self, change: Change) -> bool:
@@ -276,7 +276,7 @@ class History(JournalReader):
 
     def _link_all(self) -> None:
         done = {key: change for key, change in self._intended.items() if key in self._done}
-        self._changes = tuple(_linked({**self._decoded, **done}.values(), self._by_hash))
+        self._changes = tuple(_linked({**self._deletions, **done}.values(), self._by_hash))
         self._by_hash = {change.reversal_hash: change for change in self._changes}
 
 

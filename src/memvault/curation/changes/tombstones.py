@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 
 from pydantic import ValidationError
 
-from memvault.curation.changes.journal_decoder import JournalPhase, TrashEntry
+from memvault.curation.changes.journal_decoder import PURGED, JournalPhase
 from memvault.curation.changes.plan import Attribution, Forgetting, Plan, reversal_hash
 from memvault.model.change import ChangeKind
 from memvault.model.memory import Tombstone
@@ -36,18 +36,11 @@ class _State(IntEnum):
     RESTORED = 2
 
 
-_STATE_OF = {
-    TrashEntry.FORGOTTEN: _State.FORGOTTEN,
-    TrashEntry.PURGED: _State.PURGED,
-    TrashEntry.RESTORED: _State.RESTORED,
-}
-
-
 class Tombstones(JournalReader):
     """Every tombstone of one vault. Thread-safe."""
 
     def __init__(self, journal: Journal) -> None:
-        super().__init__(journal, frozenset(TrashEntry) | {JournalPhase.DONE})
+        super().__init__(journal, (PURGED, JournalPhase.DONE))
         self._tombstones: dict[str, Tombstone] = {}
         self._states: dict[str, _State] = {}
         self._suppressed_ids: frozenset[str] = frozenset()
@@ -110,7 +103,7 @@ class Tombstones(JournalReader):
             if entry.kind == JournalPhase.DONE:
                 self._apply_change(entry)
             else:
-                self._apply(TrashEntry(entry.kind), entry)
+                self._reach(str(entry.data.get("reversal_hash", "")), _State.PURGED)
         self._update()
 
     def _apply_change(self, entry: JournalEntry) -> None:
@@ -123,12 +116,6 @@ class Tombstones(JournalReader):
 
     def _reach(self, key: str, state: _State) -> None:
         self._states[key] = max(state, self._states.get(key, state))
-
-    def _apply(self, kind: TrashEntry, entry: JournalEntry) -> None:
-        key = str(entry.data.get("reversal_hash", ""))
-        if kind is TrashEntry.FORGOTTEN and (tombstone := _decoded(entry.data, entry)) is not None:
-            self._tombstones[key] = tombstone
-        self._reach(key, _STATE_OF[kind])
 
     def _update(self) -> None:
         """Collect the ids that the graph omits."""

@@ -6,12 +6,13 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import dropwhile
 
 from memvault.curation.changes.file_edits import current_bytes
 from memvault.curation.changes.history import History
-from memvault.curation.changes.journal_decoder import TrashEntry
+from memvault.curation.changes.journal_decoder import PURGED
 from memvault.curation.changes.staging import is_in_trash
 from memvault.curation.changes.tombstones import Tombstones
 from memvault.model.change import SYSTEM, Change, ChangeKind, FileChange
@@ -27,25 +28,16 @@ Step = tuple[Change, FileChange]  # a change, and the note's file in it
 _NAMED = {"reversal_hash", "trash_path"}  # suffice for a tombstone that is recorded already
 
 
+@dataclass(frozen=True, slots=True)
 class Trash:
     """The vault's trash. The caller must let only one thread delete at a time."""
 
-    def __init__(
-        self,
-        vault: Vault,
-        journal: Journal,
-        tombstones: Tombstones,
-        history: History,
-        versions: VersionStore,
-        *,
-        clock: Callable[[], datetime],
-    ) -> None:
-        self._vault = vault
-        self._journal = journal
-        self._tombstones = tombstones
-        self._history = history
-        self._versions = versions
-        self._clock = clock
+    vault: Vault
+    journal: Journal
+    tombstones: Tombstones
+    history: History
+    versions: VersionStore
+    clock: Callable[[], datetime]
 
     def delete(self, tombstone: Tombstone) -> None:
         """Delete the note of a tombstone, if it still holds the forgotten bytes, and its versions;
@@ -62,8 +54,8 @@ class Trash:
             self._record_purge(tombstone)
             return
         if self._holds(path, tombstone):
-            self._vault.delete(path)
-        steps = list(_steps(tombstone, self._history.all()))
+            self.vault.delete(path)
+        steps = list(_steps(tombstone, self.history.all()))
         if tombstone.permanent:  # after 30 days only the note itself goes
             self._delete_merged(steps)
         self._record_purge(tombstone)
@@ -73,39 +65,39 @@ class Trash:
 
     def _delete_merged(self, steps: list[Step]) -> None:
         """Delete from the trash what was merged into a note, and add its changes to the note's."""
-        changes = self._history.all()
+        changes = self.history.all()
         for change, file in steps:
             for other in _merged(change, file):
                 if self._is_as_left(other, change):
-                    self._vault.delete(other.place)
+                    self.vault.delete(other.place)
                     earlier = changes[changes.index(change) :]
                     steps += _steps_to(other.place, earlier)  # and what was merged into that
 
     def _is_as_left(self, file: FileChange, merge: Change) -> bool:
         """Whether a file is in the trash as the merge left it, and no later change put it there."""
-        data = current_bytes(self._vault, file.place) if _is_file_of_trash(file.place) else None
+        data = current_bytes(self.vault, file.place) if _is_file_of_trash(file.place) else None
         if data is None or content_hash(data) != file.final_hash:
             return False
-        last = next(change for change in self._history.all() if file.place in change.paths)
-        undone = filter(None, map(self._history.find, last.undoes))
+        last = next(change for change in self.history.all() if file.place in change.paths)
+        undone = filter(None, map(self.history.find, last.undoes))
         redone = {key for change in undone for key in change.undoes}
         return merge.reversal_hash in {last.reversal_hash, *redone}
 
     def _holds(self, path: str | None, tombstone: Tombstone) -> bool:
-        data = current_bytes(self._vault, path) if path else None
+        data = current_bytes(self.vault, path) if path else None
         return data is not None and content_hash(data) == tombstone.content_hash
 
     def _record_purge(self, tombstone: Tombstone) -> None:
         entry = JournalEntry(
-            ts=self._clock(),
-            kind=TrashEntry.PURGED,
+            ts=self.clock(),
+            kind=PURGED,
             actor=SYSTEM,
             note_id=tombstone.node_ids[0],
             path=tombstone.path,
             before=tombstone.content_hash,
             data=tombstone.model_dump(mode="json", include=_NAMED),
         )
-        self._journal.append(entry)
+        self.journal.append(entry)
 
     def _drop_versions(self, steps: Iterable[Step]) -> None:
         own_files: dict[str, list[FileChange]] = defaultdict(list)
@@ -115,20 +107,20 @@ class Trash:
             files = own_files[change.reversal_hash]
             other_files = [other for other in change.files if other not in files]
             versions = versions_of(files) - versions_of(other_files)
-            self._versions.drop(change.reversal_hash, versions)
+            self.versions.drop(change.reversal_hash, versions)
 
     def _drop_archived(self, tombstone: Tombstone, steps: Iterable[Step]) -> None:
         """Delete the full texts of a faded note, unless another note has the same text."""
         own_changes = {change.reversal_hash for change, _ in steps}
         versions: set[str] = set()
         other_versions: set[str] = set()
-        for change in self._history.changes(kinds=(ChangeKind.FADED,)):
+        for change in self.history.changes(kinds=(ChangeKind.FADED,)):
             is_own = change.reversal_hash in own_changes or (
                 not set(tombstone.node_ids).isdisjoint(change.node_ids)
             )
             (versions if is_own else other_versions).add(change.memo["original"])
         for version in versions - other_versions:
-            self._versions.drop_archived(version)
+            self.versions.drop_archived(version)
 
 
 def _steps(tombstone: Tombstone, newest_first: Iterable[Change]) -> Iterator[Step]:

@@ -61,49 +61,41 @@ class UndoResult:
     approval: NeededApproval | None = None
 
 
+@dataclass(eq=False)
 class UndoStaging:
     """Stages the reversal of changes, one after another.
 
-    Args:
+    Attributes:
         newest_first: the changes to undo.
         places: of notes that other programs renamed.
         misled: a note in which the staged moves would make a link lead elsewhere; None if none.
         for_client: a client asks, who may neither see nor change what is no note of the vault.
     """
 
-    def __init__(
-        self,
-        newest_first: Sequence[Change],
-        staging: Staging,
-        history: History,
-        tombstones: Tombstones,
-        places: CurrentPlaces,
-        *,
-        misled: Callable[[Staging], str | None],
-        for_client: bool,
-    ) -> None:
-        self._newest_first = newest_first
-        self._staging = staging
-        self._history = history
-        self._content: Callable[[str], bytes | None] = history.content  # of the current change
-        self._tombstones = tombstones
-        self._places = places
-        self._misled = misled
-        self._for_client = for_client
-        changes = history.all() if newest_first else []
-        later = takewhile(lambda change: change.order >= newest_first[-1].order, changes)
-        self._active = ActiveChanges(later, tombstones)
+    newest_first: Sequence[Change]
+    staging: Staging
+    history: History
+    tombstones: Tombstones
+    places: CurrentPlaces
+    misled: Callable[[Staging], str | None]
+    for_client: bool
+
+    def __post_init__(self) -> None:
+        self._content: Callable[[str], bytes | None] = self.history.content  # of the current change
+        changes = self.history.all() if self.newest_first else []
+        later = takewhile(lambda change: change.order >= self.newest_first[-1].order, changes)
+        self._active = ActiveChanges(later, self.tombstones)
 
     def staged(self) -> UndoResult:
         """Stage the reversal of these changes; those with conflicts are left out."""
         undone: list[Change] = []
         conflicts: list[UndoConflict] = []
-        for change in self._newest_first:
+        for change in self.newest_first:
             change_conflicts = self._undo(change)
             conflicts.extend(change_conflicts)
             if not change_conflicts:
                 undone.append(change)
-        plan = self._staging.plan(
+        plan = self.staging.plan(
             ChangeKind.UNDONE,
             tuple(dict.fromkeys(name for change in undone for name in change.names)),
             tuple(dict.fromkeys(key for change in undone for key in change.node_ids)),
@@ -120,13 +112,13 @@ class UndoStaging:
         newer = None if change.files else self._active.newer(change)
         if newer is not None:
             return [UndoConflict(change.reversal_hash, ", ".join(change.names), _undo_first(newer))]
-        self._content = self._history.contents_before(change)
-        staging_before, conflicts, is_renamed = self._staging, [], False
-        self._staging = staging_before.copy()
+        self._content = self.history.contents_before(change)
+        staging_before, conflicts, is_renamed = self.staging, [], False
+        self.staging = staging_before.copy()
         for file in reversed(change.files):
             if file.path == MANIFEST and not self._is_latest(file):
                 continue  # rewritten since, so no person's text would be lost
-            renamed = self._places.renamed(change, file, self._staging)
+            renamed = self.places.renamed(change, file, self.staging)
             is_renamed |= renamed is not file
             conflict = (
                 self._closed_to_client(change, file, renamed)
@@ -139,29 +131,29 @@ class UndoStaging:
         is_moved = is_renamed and any(file.moved_to for file in change.files)
         conflicts = conflicts or self._misled_links(change, is_renamed=is_moved)
         if conflicts:
-            self._staging = staging_before
+            self.staging = staging_before
             return conflicts
         for tombstone in change.forgot:
             self._restore(tombstone)
         for key in change.restored:
             self._forget_again(key, change)
-        self._staging.undoes.append(change.reversal_hash)
+        self.staging.undoes.append(change.reversal_hash)
         self._active.drop(change)
         return []
 
     def _restore(self, tombstone: Tombstone) -> None:
         """Stage that a memory or concept is no longer forgotten, now or later in this undo."""
-        for later in self._tombstones.kept_tombstones_of(tombstone):
-            self._staging.restores.append(later.reversal_hash)
+        for later in self.tombstones.kept_tombstones_of(tombstone):
+            self.staging.restores.append(later.reversal_hash)
         first = tombstone.repeats or tombstone.reversal_hash
-        self._staging.forgets = [
-            forgetting for forgetting in self._staging.forgets if forgetting.repeats != first
+        self.staging.forgets = [
+            forgetting for forgetting in self.staging.forgets if forgetting.repeats != first
         ]
 
     def _misled_links(self, change: Change, *, is_renamed: bool) -> list[UndoConflict]:
         """The conflict of moving notes back under links that a later move left or rewrote."""
         later = self._active.later_move(change)
-        path = self._misled(self._staging) if later is not None or is_renamed else None
+        path = self.misled(self.staging) if later is not None or is_renamed else None
         if path is None:
             return []
         reason = "a link in it would lead elsewhere"
@@ -175,13 +167,13 @@ class UndoStaging:
         The person may have listed the file in `.memvaultignore` since the change.
         """
         is_known = path == MANIFEST or is_in_trash(path)
-        return self._for_client and not is_known and not self._staging.vault.is_note(path)
+        return self.for_client and not is_known and not self.staging.vault.is_note(path)
 
     def _closed_to_client(
         self, change: Change, file: FileChange, renamed: FileChange
     ) -> UndoConflict | None:
         """The conflict of a client's undo with a rename to a path where it may write nothing."""
-        if not self._for_client or renamed is file:
+        if not self.for_client or renamed is file:
             return None
         if self._is_hidden_from_client(renamed.place):
             return UndoConflict(change.reversal_hash, file.path, NO_NOTE)
@@ -212,10 +204,10 @@ class UndoStaging:
             return None
         before = self._kept_version(file.before)
         if current_hash == file.after and file.before is None:
-            self._staging.trash(file.path)
+            self.staging.trash(file.path)
             return None
         if current_hash == file.after and before is not None:
-            self._staging.relink(file.path, before)
+            self.staging.relink(file.path, before)
             return None
         if current_hash == file.after:
             return self._conflict(change, file, NOT_KEPT)
@@ -227,7 +219,7 @@ class UndoStaging:
     def _undo_missing(self, change: Change, file: FileChange) -> UndoConflict | None:
         """Handle a file that is no longer at the path where the change left it."""
         if file.before is None:
-            is_known = self._places.is_known(change, file)
+            is_known = self.places.is_known(change, file)
             reason = "it was moved or deleted just now; try again in a moment"
             return UndoConflict(change.reversal_hash, file.path, reason) if is_known else None
         if file.after is not None:
@@ -247,7 +239,7 @@ class UndoStaging:
         if current is None:
             return self._recreate(change, file)
         if is_unchanged and is_in_trash(file.path):  # another file has its path in the trash now
-            self._staging.trash(target)
+            self.staging.trash(target)
             return None
         if content_hash(current) == file.before:
             return None
@@ -257,9 +249,9 @@ class UndoStaging:
         before = self._kept_version(file.before) if file.after is not None else None
         if file.after is not None and before is None:
             return self._conflict(change, file, NOT_KEPT)
-        self._staging.move(target, file.path, with_edits=True)
+        self.staging.move(target, file.path, with_edits=True)
         if before is not None:
-            self._staging.write(file.path, before)
+            self.staging.write(file.path, before)
         return None
 
     def _current_target(self, change: Change, file: FileChange) -> str:
@@ -268,7 +260,7 @@ class UndoStaging:
             later.trash_path
             for tombstone in change.forgot
             if tombstone.trash_path == file.moved_to
-            for later in self._tombstones.kept_tombstones_of(tombstone)
+            for later in self.tombstones.kept_tombstones_of(tombstone)
         )
         return next(later_paths, None) or file.moved_to or ""
 
@@ -276,16 +268,16 @@ class UndoStaging:
         before = self._kept_version(file.before)
         if before is None:
             return self._conflict(change, file, NOT_KEPT)
-        self._staging.create(file.path, before)
+        self.staging.create(file.path, before)
         return None
 
     def _forget_again(self, key: str, change: Change) -> None:
         """Forget again what a change restored; its files are staged already."""
-        old = self._tombstones.tombstone(key)
+        old = self.tombstones.tombstone(key)
         if old is None:
             return
         path = next((file.moved_to for file in change.files if file.path == old.trash_path), None)
-        self._staging.forgets.append(
+        self.staging.forgets.append(
             Forgetting(
                 old.name,
                 old.kind,
@@ -300,7 +292,7 @@ class UndoStaging:
         return None if version is None else self._content(version)
 
     def _current_bytes(self, path: str) -> bytes | None:
-        return self._staging.read(path) if self._staging.exists(path) else None
+        return self.staging.read(path) if self.staging.exists(path) else None
 
     def _conflict(
         self,
@@ -311,7 +303,7 @@ class UndoStaging:
         before: bytes | None = None,
     ) -> UndoConflict:
         before = before if before is not None else self._kept_version(file.before)
-        if self._for_client and before is not None and not _same_note(current, before):
+        if self.for_client and before is not None and not _same_note(current, before):
             before = None  # the text of a note that is elsewhere now
         lines: Iterable[LineChange] = ()
         if current is not None and before is not None:

@@ -157,8 +157,8 @@ def preference_rows(
     for path, note in notes.items():
         preferences = read_preferences(note) if note is not None else {}
         own_rows = {
-            _stored_key(preference): preference.model_dump_json().encode()
-            for preference in preferences.values()
+            f"{each.key}\t{each.path}": each.model_dump_json().encode()
+            for each in preferences.values()
         }
         items |= own_rows
         if own_rows:
@@ -383,7 +383,3 @@ def _has_name(path: str) -> bool:
 def _is_in_place(path: str, folders: NoteFolders) -> bool:
     """Whether this is preferences.md in the chosen folder or at the vault's top."""
     return _has_name(path) and folded_name(folders.relative(path)) == PREFERENCES_NOTE
-
-
-def _stored_key(preference: Preference) -> str:
-    return f"{preference.key}\t{preference.path}"

@@ -40,13 +40,10 @@ from memvault.vault.files import Vault
 from memvault.vault.journal import Journal, JournalEntry
 from memvault.vault.journal_reader import JournalReader
 
-# Keys of an entry's data.
-ADDED = "added"  # digests of the sentences that the change added
-SPOKEN = "spoken"  # for an import: digests of the person's sentences in the conversation
+# Keys of a change's memo.
 WEB = "web"  # for a stored note: the client says that it fetched the content
 SOURCE = "source"  # for an import: the provider
 
-_WRITTEN = frozenset({"created", "imported", "import_updated", "preference_set"})
 _BEGUN = "change_begun"
 # The person renamed or copied the note, or rewrote most sentences by which it is recognised.
 _RECOGNISED = "note_recognised"
@@ -56,7 +53,7 @@ _REPEATING = frozenset({ChangeKind.UNDONE, ChangeKind.RESTORED, ChangeKind.RECON
 
 def spoken_key(path: str) -> str:
     """The key in `Change.memo` for the person's sentences in the imported note at this path."""
-    return f"{SPOKEN}:{path}"
+    return f"spoken:{path}"
 
 
 class Provenances(JournalReader):
@@ -64,7 +61,7 @@ class Provenances(JournalReader):
 
     def __init__(self, journal: Journal, vault: Vault) -> None:
         self._vault = vault
-        super().__init__(journal, {*_WRITTEN, _BEGUN, _RECOGNISED})
+        super().__init__(journal, (_BEGUN, _RECOGNISED))
 
     def _restart(self) -> bool:
         self._renamed = RenamedNotes(self._vault)
@@ -167,21 +164,10 @@ class Provenances(JournalReader):
 
     def _take(self, entries: Sequence[JournalEntry]) -> None:
         for entry in entries:
-            if entry.kind in _WRITTEN:
-                self._apply_written_entry(entry)
-            elif entry.kind == _RECOGNISED:
+            if entry.kind == _RECOGNISED:
                 self._apply_recognised(entry)
             elif entry.change is not None:
                 self._apply_change(entry.change)
-
-    def _apply_written_entry(self, entry: JournalEntry) -> None:
-        digests = entry.data.get(ADDED)
-        origin = origin_of_entry(entry.kind, entry.actor, entry.data)
-        for key in _keys(entry.path or "", entry.note_id or ""):
-            self._records[key].add(digests, origin)
-            if spoken := entry.data.get(SPOKEN):
-                speaker = origin.model_copy(update={"session": SPOKEN_BY_PERSON})
-                self._records[key].add(spoken, speaker)
 
     def _apply_recognised(self, entry: JournalEntry) -> None:
         path, own = entry.path or "", entry.data.get("own")
@@ -269,7 +255,6 @@ class Provenances(JournalReader):
             self._renamed.forget(file.path, file.moved_to)
         if file.moved_to is not None and (former := self._records.get(f"path:{file.path}")):
             self._inherit(file.moved_to, former)
-            former.whole = None  # another note may get the path
 
     def _inherit(self, path: str, former: SentenceOrigins) -> None:
         """Copy what is known of the path at which the note was before."""

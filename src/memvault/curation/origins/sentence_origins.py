@@ -17,13 +17,11 @@ class Adoption:
     """The sentences that the person adopted by verifying the note.
 
     Attributes:
-        whole: whether this includes the sentences of an entry without digests.
         reframings: the changes whose `Reframing` is included.
         is_valid: False while the verification is undone.
     """
 
     digests: set[str]
-    whole: bool
     reframings: set[str]
     is_valid: bool = True
 
@@ -50,8 +48,8 @@ class Reframing:
 class SentenceOrigins:
     """The origins of one note's sentences, as the journal has them for its path or id.
 
-    ``whole`` is the origin of an entry without digests, which wrote the whole note. ``stamp`` is a
-    checksum of all that was recorded, in this order.
+    ``whole`` is the origin that a note without a history states itself. ``stamp`` is a checksum of
+    all that was recorded, in this order.
     """
 
     origins: dict[str, Origin] = field(default_factory=dict)
@@ -67,9 +65,7 @@ class SentenceOrigins:
     def adopt(self, key: str) -> None:
         """Count all current sentences as the person's, who verified the note."""
         self._record("adopt", key)
-        self.adoptions[key] = Adoption(
-            set(self.origins), self.whole is not None, self.reframing_changes
-        )
+        self.adoptions[key] = Adoption(set(self.origins), self.reframing_changes)
 
     def without_adoptions(self) -> SentenceOrigins:
         """The origins in a version of the note that the person has not marked as verified."""
@@ -80,25 +76,19 @@ class SentenceOrigins:
         self._record("adoption", key, valid)
         self.adoptions[key].is_valid = valid
 
-    def add(self, digests: Iterable[str] | None, origin: Origin) -> None:
-        """Record the origin of sentences that a change added; None for the whole note."""
-        digests = None if digests is None else tuple(digests)
+    def add(self, digests: Iterable[str], origin: Origin) -> None:
+        """Record the origin of sentences that a change added."""
+        digests = tuple(digests)
         self._record("add", digests, origin)
-        if digests is None:
-            self.whole = None if origin.is_person else origin
-            for adoption in self.adoptions.values():
-                adoption.whole = False
-        else:
-            new = dict.fromkeys(digests, origin)
-            self.origins.update(new)
-            for adoption in self.adoptions.values():
-                adoption.digests -= new.keys()
+        new = dict.fromkeys(digests, origin)
+        self.origins.update(new)
+        for adoption in self.adoptions.values():
+            adoption.digests -= new.keys()
 
     def inherit(self, former: SentenceOrigins) -> None:
         """Add a copy of what is known of the note that this note was moved or copied from."""
         self._record("inherit", former.stamp)
         self.origins |= former.origins
-        self.whole = former.whole or self.whole
         self.late |= former.late
         self.adoptions |= copy.deepcopy(former.adoptions)
         for digest, inherited in former.reframings.items():
@@ -195,8 +185,6 @@ class SentenceOrigins:
         ]
 
     def _is_adopted(self, digest: str) -> bool:
-        has_digest = digest in self.origins
         return any(
-            adoption.is_valid and (digest in adoption.digests if has_digest else adoption.whole)
-            for adoption in self.adoptions.values()
+            adoption.is_valid and digest in adoption.digests for adoption in self.adoptions.values()
         )

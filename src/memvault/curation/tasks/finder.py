@@ -87,34 +87,29 @@ class _NoteTasks:
     stated: NoteStatements
 
 
+@dataclass(eq=False)
 class TaskFinder:
     """Finds the tasks of one generation of indexes. Not thread-safe.
 
     Tasks about a single note are found again only when it changes, those about several notes on
     each call.
 
-    Args:
+    Attributes:
         edges, similarity_index: those of that generation.
         read: gives a note's bytes, by path.
         go_on: called between steps; may pause, and raises to stop.
         note_folders: where memvault writes new notes.
     """
 
-    def __init__(
-        self,
-        edges: GraphView,
-        similarity_index: SimilarityIndex,
-        read: Callable[[str], bytes],
-        go_on: Callable[[], None],
-        note_folders: NoteFolders,
-    ) -> None:
-        self._edges = edges
-        self._note_folders = note_folders
-        self._similarity_index = similarity_index
-        self._go_on = go_on
-        self._read_bytes = read
-        self._duplicates = Duplicates(read, go_on)
-        self._orphans = Orphans(edges)
+    edges: GraphView
+    similarity_index: SimilarityIndex
+    read: Callable[[str], bytes]
+    go_on: Callable[[], None]
+    note_folders: NoteFolders
+
+    def __post_init__(self) -> None:
+        self._duplicates = Duplicates(self.read, self.go_on)
+        self._orphans = Orphans(self.edges)
         self._by_note: dict[str, _NoteTasks] = {}
         self._ids_at: dict[str, str] = {}
         self._stale: dict[str, tuple[_NoteTasks, int, CurationTask]] = {}  # with its age in days
@@ -137,29 +132,29 @@ class TaskFinder:
         changed_ids = self._changed_ids(memories, changed)
         saved = {key for key, note in self._by_note.items() if by_id.get(key) is not note.facts}
         for key in changed_ids | saved:
-            self._go_on()
+            self.go_on()
             self._by_note.pop(key, None)
             if key in by_id:
                 self._by_note[key] = self._read(by_id[key], now)
-        self._go_on()
+        self.go_on()
         tasks = [task for note in self._by_note.values() for task in note.tasks]
         tasks += self._stale_tasks(memories.get, now)
-        tasks += finished_projects(by_id.values(), now, self._note_folders)
+        tasks += finished_projects(by_id.values(), now, self.note_folders)
         tasks += [
             unresolved(memories[key], note.missing)
             for key, note in self._by_note.items()
             if note.missing
         ]
-        self._go_on()
-        rows = self._similarity_index.rows(sorted(memories))
+        self.go_on()
+        rows = self.similarity_index.rows(sorted(memories))
         tasks += self._orphan_tasks(memories, changed_ids, rows, now)
-        self._go_on()
+        self.go_on()
         tasks += conflict_tasks(
             [note.stated for note in self._by_note.values() if note.stated],
-            self._edges,
+            self.edges,
             memories.get,
         )
-        self._go_on()
+        self.go_on()
         tasks += self._duplicates.tasks(memories, changed_ids, rows)
         return sorted(tasks, key=lambda task: task.order)
 
@@ -175,12 +170,12 @@ class TaskFinder:
     def _read(self, facts: IndexedNote, now: datetime) -> _NoteTasks:
         memory = facts.memory
         tasks = [*unreadable_parts(facts), unverified(facts), self._promotion(memory, now)]
-        stated = note_statements(memory, self._edges)
+        stated = note_statements(memory, self.edges)
         return _NoteTasks(
             facts,
             tuple(task for task in tasks if task is not None),
-            ages_from(facts, self._note_folders, states_value=bool(stated.triples)),
-            missing_notes(memory.id, self._edges),
+            ages_from(facts, self.note_folders, states_value=bool(stated.triples)),
+            missing_notes(memory.id, self.edges),
             stated,
         )
 
@@ -188,11 +183,11 @@ class TaskFinder:
         # A session is read with the checks for text from clients, which take some 20 ms.
         if not is_captured(memory) or now - memory.created_at > ASKED_FOR:
             return None
-        sources = {edge.source for edge in self._edges.touching(memory.id)} - {memory.id}
-        nodes = (self._edges.node(source) for source in sources)
+        sources = {edge.source for edge in self.edges.touching(memory.id)} - {memory.id}
+        nodes = (self.edges.node(source) for source in sources)
         paths = [node.path for node in nodes if node is not None and node.path]
         try:
-            return promotion(memory, self._read_bytes(memory.path), map(self._read_bytes, paths))
+            return promotion(memory, self.read(memory.path), map(self.read, paths))
         except MemvaultError:
             return None  # just removed; that change is processed next
 
@@ -205,9 +200,9 @@ class TaskFinder:
             if earlier is not None and earlier[0] is note and earlier[1] == days:
                 self._stale[key] = earlier
             elif (task := outdated(note.facts.memory, note.confirmed, now)) is not None:
-                self._go_on()
+                self.go_on()
                 self._stale[key] = note, days, task
-        superseded = outdated_notes(stated_conflicts(self._edges, self._stale), memory_of)
+        superseded = outdated_notes(stated_conflicts(self.edges, self._stale), memory_of)
         return [task for key, (_, _, task) in self._stale.items() if key not in superseded]
 
     def _orphan_tasks(

@@ -14,6 +14,7 @@ from memvault.model.change import CurationTask, Priority, TaskAction, TaskType
 from memvault.model.graph import STATED, NodeKind
 from memvault.model.memory import Lifecycle, Memory
 from memvault.model.moments import is_day
+from memvault.model.provenance import OriginKind
 from memvault.search.scope import SavedNote
 from memvault.stores.graph_view import GraphView
 from memvault.text.names import kind_of
@@ -230,15 +231,16 @@ def unverified(note: IndexedNote) -> CurationTask | None:
     """A task for a sensitive fact that somebody else wrote and the person has not verified.
 
     Sensitive are legal, financial and policy facts (triple 2.6), by the title, the tags and the
-    names of the properties. Only facts, decisions and notes of a critical type count, and no
-    ephemeral ones.
+    names of the properties. Only what a client stored, facts, decisions and notes of a critical
+    type count, and no ephemeral ones.
     """
     memory = note.memory
     is_confirmed = memory.verified or memory.provenance.is_person
     if is_confirmed or memory.lifecycle is Lifecycle.EPHEMERAL:
         return None
-    is_critical = memory.type in CRITICAL_TYPES
-    if not is_critical and memory.type not in FACTS and kind_of(memory) != NodeKind.DECISION:
+    is_stored = memory.provenance.origin.kind in (OriginKind.CLIENT, OriginKind.WEB)
+    is_fact = memory.type in CRITICAL_TYPES | FACTS or kind_of(memory) == NodeKind.DECISION
+    if not is_stored and not is_fact:
         return None
     topic = _sensitive_topic(memory)
     if topic is None:

@@ -65,7 +65,11 @@ _PERSON_WORDS = (  # in the form of `str.casefold`
     "cuéntame háblame sai conosci ricordi parlami raccontami sabe conhece lembra conta fala weet "
     "kent herinner vertel wiesz pamiętasz opowiedz знаешь помнишь расскажи"
 )
-_LIST_WORDS = "existing got have keep kept know known made own recorded stored taken total use"
+_LIST_WORDS = (
+    "existing got have keep kept know known made own recorded stored taken total use overview "
+    "summarize summarise überblick zusammenfassen aperçu résumer resumir riassumi overzicht "
+    "podsumuj"
+)
 _ALL = re.compile(
     r"\b(?:all|every|each|list|how many|count|alle[rn]?|liste|wie viele|tou(?:s|tes)|"
     r"combien d(?:e|['’])|tod[oa]s|lista|cuánt[oa]s|quant(?:[ei]|[oa]s)|tutt[ie]|elenca|lijst|"

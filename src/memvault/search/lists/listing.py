@@ -26,7 +26,7 @@ from memvault.search.lists.named_groups import names_in_note
 from memvault.search.lists.note_properties import terms_of_key
 from memvault.search.lists.overdue import asks_for_overdue, due_days, without_overdue
 from memvault.search.lists.property_questions import PropertyQuestion
-from memvault.search.order import has_only_title, latest_first
+from memvault.search.order import by_importance, has_only_title, is_preference, latest_first
 from memvault.search.property_text import KeysByNearness, shown_value, terms_of
 from memvault.search.relations.relation_search import Indexed
 from memvault.search.scope import all_in_scope, in_scope
@@ -45,6 +45,7 @@ from memvault.text.words import some_words
 
 MAX_LATEST = 3  # notes with the latest values of a property
 MAX_OTHER_WORDS = 1  # of a question for one, besides the key: whose value it is
+GROUP_SHARE = 0.7  # of the results, at most, for the notes of a folder or tag that is named
 MAX_TITLED = 3  # notes with a time in their title that begin the notes of it
 MIN_DAYS = 2  # notes with a day of their own that have it
 MAX_NAMING_WORDS = 4  # words of a question that name a folder, project or title
@@ -129,6 +130,7 @@ class Listing:
             return [], f"No open task and no property names a due day before {day.isoformat()}."
         if not hits and time is None and not wants_tasks:
             hits = self._latest_values(question, scope)[:limit]
+            hits = hits or self._of_group(question, limit, scope)
         if not hits and time is not None and not wants_tasks:
             hits = self._hits_of(question, self._notes_of_time_named(question, time, scope)[:limit])
         for hit in hits:
@@ -177,6 +179,22 @@ class Listing:
         hits = [Hit(memory, 0.0) for memory in memories if in_scope(memory, scope)][:MAX_LATEST]
         self._hybrid.read_passages(question, hits)
         return hits
+
+    def _of_group(self, question: str, limit: int, scope: Scope) -> list[Hit]:
+        """The notes of the folder or tag that a question names ("my recipes"), the nearest first;
+        notes elsewhere may say more of it, so these do not take all places."""
+        memories = self._in_group(question, scope)
+        nearest = self._hybrid.search(question, POOL_SIZE, scope) if memories else []
+        place = {hit.memory.id: place for place, hit in enumerate(nearest)}
+        memories.sort(key=lambda memory: place.get(memory.id, len(place)))
+        return self._hits_of(question, memories[: round(GROUP_SHARE * limit)])
+
+    def _in_group(self, question: str, scope: Scope) -> list[Memory]:
+        """The notes of the folder or tag that a question names and nothing else."""
+        catalogue = self._indexed.catalogue
+        group = type_asked_for(question, catalogue.groups)
+        memories = catalogue.by_paths(catalogue.paths_in_group(group)) if group else []
+        return by_importance(memory for memory in memories if in_scope(memory, scope))
 
     def _notes_with_tasks_about(
         self, question: str, time: QuestionTime | None, limit: int, scope: Scope
@@ -293,25 +311,22 @@ class Listing:
             return self._about_person(all_in_scope(catalogue, scope))
         if asks_only_for_latest(question):
             return latest_first(all_in_scope(catalogue, scope))
-        kind = type_asked_for(question, catalogue.types)
-        paths = catalogue.paths_of_type(kind) if kind else frozenset[str]()
-        if kind is None and asks_for_all(question):
-            group = type_asked_for(question, catalogue.groups)
-            paths = catalogue.paths_in_group(group) if group else frozenset[str]()
-        memories = catalogue.by_paths(paths)
-        return _by_importance(memory for memory in memories if in_scope(memory, scope))
+        if kind := type_asked_for(question, catalogue.types):
+            memories = catalogue.by_paths(catalogue.paths_of_type(kind))
+            return by_importance(memory for memory in memories if in_scope(memory, scope))
+        return self._in_group(question, scope) if asks_for_all(question) else []
 
     def _about_person(self, memories: Iterable[Memory]) -> list[Memory]:
         """Preferences first, then the most important; of these the notes that most others link to,
         then the latest, those of a day after others."""
 
-        ordered, links = _by_importance(memories), dict[str, int]()
+        ordered, links = by_importance(memories), dict[str, int]()
         with suppress(StoreUnavailable, GraphQueryError):
             links = {memory.id: self._linking(memory.id) for memory in ordered}
 
         def rank(memory: Memory) -> tuple[bool, float, int, bool]:
             of_links = -links.get(memory.id, 0)
-            return not _is_preference(memory), -memory.importance, of_links, says_its_day(memory)
+            return not is_preference(memory), -memory.importance, of_links, says_its_day(memory)
 
         return sorted(ordered, key=rank)
 
@@ -375,15 +390,3 @@ def _begins_as_a_word_of(question: str) -> Callable[[str], bool]:
     decision, "entschieden" and Entscheidung, but for the type of all notes that have none."""
     starts = {word[:TYPE_START] for word in _words(question) if len(word) > TYPE_START}
     return lambda kind: kind != "note" and kind.casefold()[:TYPE_START] in starts
-
-
-def _is_preference(memory: Memory) -> bool:
-    return memory.type == "preference" or memory.title.casefold() == "preferences"
-
-
-def _by_importance(memories: Iterable[Memory]) -> list[Memory]:
-    """Preferences first, then the most important, of these the latest."""
-    return sorted(
-        latest_first(memories),
-        key=lambda memory: (not _is_preference(memory), -memory.importance),
-    )

@@ -1,4 +1,5 @@
-"""The ends of times such as "from 7 to 14 December", which may lack a month or say a weekday."""
+"""Times with a beginning and an end, such as "from 7 to 14 December" or "7-14 Dec", whose ends may
+lack a month or a year, or say a weekday."""
 
 from __future__ import annotations
 
@@ -7,15 +8,55 @@ from datetime import timedelta
 
 from memvault.model.dates_in_words import is_weekday
 from memvault.model.months import WEEKDAYS
-from memvault.search.times.expression_spans import span_of
+from memvault.search.times.expression_spans import names_no_year, next_such, span_of
 from memvault.search.times.time_patterns import EXPRESSION
 from memvault.search.times.time_spans import Calendar, Span
 
 Point = tuple[re.Match[str], Span]
+_LONGEST = timedelta(366)  # of a range whose ends name no year
+_YEAR_AT_END = re.compile(r"\b(?:\d{4}|(?:last|this|next) year)$", re.I)
 _BARE_DAY = re.compile(r"(\d{1,2})(?:st|nd|rd|th|er|º|°|\.)?", re.I)
 _ARTICLE = re.compile(r"^(?:the|l[eao]s?|el|il|de[rmns]|das|het|os?|as?) |^l['’]", re.I)
 _ITS_WEEKDAY = re.compile(r"([^\W\d_]+)(?:-feira)?\.?,? (?:(?:the|de[mnr]|il|le) )?(?=\d)", re.I)
 _WORDS_FOR_IN = ("on", "im", "en", "in", "em", "w", "в")
+
+
+def ends_of(written: re.Match[str]) -> tuple[str, str]:
+    """The beginning and the ending of a match of `WRITTEN_RANGE`; one of them may be a number."""
+    if written["day"]:
+        return written["day"], written["of_month"]
+    if written["of"]:
+        return f"{written['of']} {written['from']}{written['year']}", written["to"]
+    return written["first"], written["last"]
+
+
+def range_between(
+    beginning: str, ending: str, calendar: Calendar
+) -> tuple[Span, Span | None, int] | None:
+    """The days from a beginning to an ending; the next such ones, if the text does not say which
+    are meant; and how many characters after the ending are not part of it. None if it is no time.
+    """
+    if (both := points(beginning, ending, calendar)) is None:
+        return None
+    (start, first_span), (end, last_span), after = both
+    if names_no_year(start) and (year := _YEAR_AT_END.search(ending)):  # "May and July 2025"
+        start, first_span = point(f"{start[0]} {year[0]}", calendar) or both[0]
+        first_span = first_span.earlier(1) if last_span.last < first_span.first else first_span
+    if (before := weekday_before(start, end, last_span)) is not None:
+        first_span = before
+    if last_span.last < first_span.first:
+        last_span = next_such(end, last_span, calendar.today) or last_span
+    is_too_long = names_no_year(start) and last_span.last - first_span.first > _LONGEST
+    if last_span.last < first_span.first or is_too_long:
+        return None
+    coming, next_last = None, next_such(end, last_span, calendar.today)
+    if next_last is not None:
+        next_first = weekday_before(start, end, next_last) or next_such(
+            start, first_span, calendar.today
+        )
+        if next_first is not None and next_first.first <= next_last.last:
+            coming = Span(next_first.first, next_last.last)
+    return Span(first_span.first, last_span.last), coming, after
 
 
 def points(beginning: str, ending: str, calendar: Calendar) -> tuple[Point, Point, int] | None:

@@ -25,7 +25,7 @@ from memvault.search.times.expression_spans import (
     next_such,
     span_of,
 )
-from memvault.search.times.range_ends import point, points, weekday_before
+from memvault.search.times.range_ends import ends_of, range_between
 from memvault.search.times.relative_dates import number_of
 from memvault.search.times.time_patterns import (
     AMBIGUOUS_DAY,
@@ -39,6 +39,7 @@ from memvault.search.times.time_patterns import (
     EXPRESSION,
     FEW,
     IN_LOWER_CASE,
+    MOVED,
     ONWARDS,
     PAST,
     SAYINGS,
@@ -46,6 +47,7 @@ from memvault.search.times.time_patterns import (
     WEEKDAY_AND_DAY,
     WEEKDAY_AT_END,
     WORD,
+    WRITTEN_RANGE,
     YEAR,
 )
 from memvault.search.times.time_spans import Calendar, Span, moved_back, next_to, on_side_of
@@ -54,12 +56,12 @@ from memvault.stores.vectors.languages import is_foreign
 from memvault.vault.lines import bare_lines
 
 EventDay = Callable[[str], date | None]
-_YEAR_AT_END = re.compile(r"\b(?:\d{4}|(?:last|this|next) year)$", re.I)
 _DAY_FORMS = ("iso", "d1", "d2", "dotted", "slashed")  # groups of `EXPRESSION`
 _AFTER_WEEKDAY = re.compile(r",?\s+(?:(?:the|den|de[rmn]?|le|el|il|het|o|a) )?", re.I)
 # The days of the last and the next weeks, the nearest first, and those to come before the past.
 _NEAREST_FIRST = sorted(range(-45, 46), key=lambda away: (abs(away), -away))
 MAX_DAYS = 1_000  # days named in one note; more are from a table or a log
+LONGEST_RANGE = timedelta(31)  # of a longer time, as of a project, a note names only the ends
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +130,11 @@ def _calendar_of(text: str, written: date) -> Calendar:
 
 
 def _days_named(text: str, calendar: Calendar, *, with_year: bool = False) -> list[Span]:
-    spans = []
-    for match in _expressions(with_english_dates(text)):
+    spans: list[Span] = []
+    text = with_english_dates(text)
+    if not with_year:
+        spans, text = _days_of_ranges(text, calendar)
+    for match in _expressions(text):
         if with_year and names_no_year(match):
             continue
         span = span_of(match, calendar)
@@ -138,6 +143,45 @@ def _days_named(text: str, calendar: Calendar, *, with_year: bool = False) -> li
             span, coming = _on_its_weekday(match, *past_or_coming)
             spans += [span] if coming is None else either_or_coming(span, coming, calendar.today)
     return spans
+
+
+def _days_of_ranges(text: str, calendar: Calendar) -> tuple[list[Span], str]:
+    """Each day of the times with a beginning and an end in a text ("away 3-10 May"), and the text
+    without these; a line that says that one time became another has none."""
+    spans, lines = [], text.split("\n")
+    for index, line in enumerate(lines):
+        if not _may_name_day(line) or MOVED.search(line):
+            continue
+        for match, beginning, ending in list(_ranges(line)):
+            if (found := range_between(beginning, ending, calendar)) is not None:
+                span, coming, after = found
+                spans += either_or_coming(span, coming, calendar.today) if coming else [span]
+                start, end = match.start(), match.end() - after
+                lines[index] = lines[index][:start] + " " * (end - start) + lines[index][end:]
+    days = [Span(day, day) for span in spans for day in _days_in(span)]
+    return days, "\n".join(lines)
+
+
+def _may_name_day(line: str) -> bool:
+    is_in_digits = DAY_IN_DIGITS.search(line) is not None
+    return is_in_digits or not DAY_WORDS.isdisjoint(WORD.findall(line.lower()))
+
+
+def _days_in(span: Span) -> list[date]:
+    """Each day of a time; of a long one the first and the last."""
+    length = span.last - span.first
+    if length > LONGEST_RANGE:
+        return [span.first, span.last]
+    return [span.first + timedelta(days) for days in range(length.days + 1)]
+
+
+def _ranges(text: str) -> Iterator[tuple[re.Match[str], str, str]]:
+    """The places that may be a time with a beginning and an end, and these."""
+    for pattern in BETWEEN:
+        for match in pattern.finditer(text):
+            yield match, match[1], match[2]
+    for match in WRITTEN_RANGE.finditer(text):
+        yield match, *ends_of(match)
 
 
 def years_named(text: str) -> list[Span]:
@@ -156,7 +200,7 @@ def single_days(text: str, written: date, *, with_year: bool = False) -> tuple[d
     calendar = _calendar_of(text, written)
     for bare_line in bare_lines(text):
         line = with_english_dates(bare_line)
-        if DAY_IN_DIGITS.search(line) or not DAY_WORDS.isdisjoint(WORD.findall(line.lower())):
+        if _may_name_day(line):
             spans = _days_named(line, calendar, with_year=with_year)
             days.update(span.first for span in spans if span.first == span.last)
             days.update(day for _, day in _days_by_weekday(line, written))
@@ -281,36 +325,11 @@ class _Cutter:
 
     def cut_ranges(self) -> None:
         """Cut out the first time with a beginning and an end."""
-        for pattern in BETWEEN:
-            if (match := pattern.search(self.text)) is not None and self._cut_range(match):
+        for match, beginning, ending in _ranges(self.text):
+            if (found := range_between(beginning, ending, self._calendar)) is not None:
+                span, coming, after = found
+                self._cut(match.start(), match.end() - after, Cut(0, span, coming=coming))
                 return
-
-    def _cut_range(self, match: re.Match[str]) -> bool:
-        """Cut out a time with a beginning and an end; returns whether the match is one."""
-        today = self._calendar.today
-        if (both := points(match[1], match[2], self._calendar)) is None:
-            return False
-        (start, first_span), (end, last_span), after = both
-        if names_no_year(start) and (year := _YEAR_AT_END.search(match[2])):  # "May and July 2025"
-            start, first_span = point(f"{start[0]} {year[0]}", self._calendar) or both[0]
-            first_span = first_span.earlier(1) if last_span.last < first_span.first else first_span
-        if (before := weekday_before(start, end, last_span)) is not None:
-            first_span = before
-        if last_span.last < first_span.first:
-            last_span = next_such(end, last_span, today) or last_span
-        is_too_long = names_no_year(start) and last_span.last - first_span.first > timedelta(366)
-        if last_span.last < first_span.first or is_too_long:
-            return False
-        coming, next_last = None, next_such(end, last_span, today)
-        if next_last is not None:
-            next_first = weekday_before(start, end, next_last) or next_such(
-                start, first_span, today
-            )
-            if next_first is not None and next_first.first <= next_last.last:
-                coming = Span(next_first.first, next_last.last)
-        cut = Cut(0, Span(first_span.first, last_span.last), coming=coming)
-        self._cut(match.start(), match.end() - after, cut)
-        return True
 
     def cut_points(self) -> None:
         """Cut out days, months and other times that are named by themselves."""

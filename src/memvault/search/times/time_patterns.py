@@ -155,6 +155,31 @@ BETWEEN = [
         ("tra|fra", "e"), ("tussen", "en"), ("van", "tot"),
     )
 ]  # fmt: skip
+# "3-10 May", "21 Dec - 4 Jan 2027", "3 to 10 May", "May 3-10, 2027". A number alone is no day if
+# there are spaces around the dash: "Part 3 - 10 May".
+_YEAR_OF_DAY = r"(?:,?(?: del?)? \d{4}(?!\d))?"
+_WHOLE_DAY = (
+    rf"\d{{4}}-\d{{2}}-\d{{2}}|\d{{1,2}}\. ?\d{{1,2}}\. ?\d{{4}}"
+    rf"|(?:the )?\d{{1,2}}{_NTH}(?: of| de)? (?:{_MONTH})\b\.?{_YEAR_OF_DAY}"
+    rf"|(?:{_ENGLISH_MONTH})\b\.? \d{{1,2}}{_NTH}\b{_YEAR_OF_DAY}"
+)
+_UNTIL = r" (?:to|until|till|through) "
+_OF_WEEK = rf"(?:(?:{_WEEKDAY}|mon|tue|wed|thu|fri|sat|sun)\.?,? (?:the )?)"
+WRITTEN_RANGE = re.compile(
+    r"(?<![\w.,:/–—-])(?<!from )(?<!between )"
+    rf"(?:{_OF_WEEK}?(?P<first>{_WHOLE_DAY})(?: ?[-–—] ?|{_UNTIL}){_OF_WEEK}?(?P<last>{_WHOLE_DAY})"
+    rf"|{_OF_WEEK}?(?P<day>\d{{1,2}}{_NTH})(?:(?:(?<=\D) ?[-–—] ?|[-–—]|{_UNTIL}){_OF_WEEK}?"
+    rf"| ?[-–—] ?{_OF_WEEK})(?P<of_month>{_WHOLE_DAY})"
+    rf"|(?P<of>(?:{_ENGLISH_MONTH})\b\.?) (?P<from>\d{{1,2}}){_NTH}[-–—]"
+    rf"(?P<to>\d{{1,2}}){_NTH}(?![\d:-])(?P<year>{_YEAR_OF_DAY}))(?![\w-])",
+    re.I,
+)
+# A text with one of these says that a time became another: "moved from 3 May to 10 May".
+MOVED = re.compile(
+    r"\b(?:moved?|moving|postpon|re-?schedul|shift|push|brought|bring|delay|extend|chang|verschoben|"
+    r"verlegt|reporté|décalé|aplaz|spostat|adiad|verzet|verplaatst|przełoż)",
+    re.I,
+)
 ASKS_AHEAD = re.compile(
     r"\b(?:due|deadlines?|need|must|should|ha(?:ve|s) (?:got )?to|to do|will|plan(?:ned|s)?|todos?)"
     r"\b",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import chain
 
@@ -166,15 +166,14 @@ def _language_of(sample: str) -> str | None:
             word.strip("()[].,:;!?") for word in words
         }  # only letters: no address or option
         plain = (word for word in bare_words if word.isalpha() and len(word) > 1)
-        counts = letters + Counter(chain.from_iterable(map(_languages_of_word, plain)))
+        counts = letters + Counter(chain.from_iterable(map(_languages_of_function_word, plain)))
         best_language = _most_counted(counts)
     return best_language if counts[best_language] >= _FEWEST_WORDS else None
 
 
 def _most_counted(counts: Counter[str]) -> str:
     """The language with the highest count; of equal ones the first."""
-    highest_count = max(counts.values(), default=0)
-    return next(language for language in _COMMON_WORDS if counts[language] == highest_count)
+    return max(_COMMON_WORDS, key=lambda language: counts[language])
 
 
 def _letters_by_language(text: str) -> Counter[str]:
@@ -202,7 +201,8 @@ def is_foreign(text: str) -> bool:
     return not is_ascii or language_of(text) not in ("english", None)
 
 
-def language_of_query(text: str, languages: Collection[str]) -> str | None:
+@lru_cache(maxsize=256)  # a question is read several times
+def language_of_query(text: str, languages: tuple[str, ...]) -> str | None:
     """The language of the query's script, or with most function words in it; None if there is
     none, or if English and another language have equally many in a query with an accent.
 
@@ -224,10 +224,8 @@ def language_of_query(text: str, languages: Collection[str]) -> str | None:
 
 def function_words_by_language(text: str, languages: Iterable[str]) -> dict[str, int]:
     """For each language the number of a text's function words, such as "what"."""
-    words = words_of(text)
-    return {
-        language: sum(is_function_word(word, language) for word in words) for language in languages
-    }
+    counts = Counter(chain.from_iterable(map(_languages_of_function_word, words_of(text))))
+    return {language: counts[language] for language in languages}
 
 
 def function_words(text: str, language: str) -> list[str]:
@@ -235,9 +233,18 @@ def function_words(text: str, language: str) -> list[str]:
     return [word for word in words_of(text) if is_function_word(word, language)]
 
 
-@lru_cache(maxsize=20_000)  # each word of a question is checked in all languages of a vault
 def is_function_word(word: str, language: str) -> bool:
     """Whether a word is a function word of a language, as "what" is in English."""
+    return language in _languages_of_function_word(word)
+
+
+@lru_cache(maxsize=20_000)  # each word of a question is checked in all languages
+def _languages_of_function_word(word: str) -> tuple[str, ...]:
+    """The languages in which a word is a function word."""
+    return tuple(name for name in ("english", *LANGUAGES) if _has_function_word(name, word))
+
+
+def _has_function_word(language: str, word: str) -> bool:
     if word in _ASKS.get(language, ()):
         return True
     if language in WITHOUT_STEMMER:
@@ -250,13 +257,6 @@ def is_function_word(word: str, language: str) -> bool:
 @lru_cache(maxsize=len(LANGUAGES) + 1)
 def _without_function_words(language: str) -> qdrant.Bm25:
     return qdrant.Bm25(qdrant.Bm25Config(tokenizer=qdrant.TokenizerType.Word, language=language))
-
-
-@lru_cache(maxsize=20_000)  # the lists and tables of a vault have the same words
-def _languages_of_word(word: str) -> tuple[str, ...]:
-    """The languages with common words in which it is a function word."""
-    counts = function_words_by_language(word, _COMMON_WORDS)
-    return tuple(language for language, count in counts.items() if count)
 
 
 def words_of(text: str) -> list[str]:

@@ -1,7 +1,7 @@
 """The second pass over a note, for names that only a trained pipeline finds.
 
-It runs after a note has become searchable. Its findings are cached by the note's content hash, so
-neither a rebuild nor a link from another note runs the pipeline again.
+It runs in the background after a note has become searchable. Its findings are cached by the note's
+content hash, so neither a rebuild nor a link from another note runs the pipeline again.
 """
 
 from __future__ import annotations
@@ -13,24 +13,29 @@ from itertools import islice
 from indexer.entity_cache import EntityCache
 from indexer.indexer import Indexer
 from indexer.note_reading import UnreadableNote, read_note
+from mcp_server.runtime.worker import Worker, collect_recent
 from memvault.config.settings import IndexSettings
 from memvault.model.note import ParsedNote
 from memvault.text.entities import EntityPipeline, open_entity_pipeline
 
+FIND, UNLOAD = "find entities", "unload the entity pipeline"
 BATCH = 32  # notes per step, whose edges are then written together
+UNLOAD_SECONDS = 30.0  # without a note to read, after which the pipeline is unloaded
 
 
 class EntityPass:
-    """Runs the trained pipeline over indexed notes, a few per step.
-
-    `add` is safe from any thread; only one thread at a time calls `step`.
-    """
+    """Runs the trained pipeline over indexed notes, a few per step. Thread-safe."""
 
     def __init__(
-        self, indexer: Callable[[], Indexer], cache: EntityCache, settings: IndexSettings
+        self,
+        indexer: Callable[[], Indexer],
+        cache: EntityCache,
+        settings: IndexSettings,
+        worker: Worker,
     ) -> None:
         self._indexer = indexer
         self._cache = cache
+        self._worker = worker
         self._is_off = settings.ner == "off"
         self._lock = threading.Lock()
         self._queue: dict[str, None] = {}  # paths, in the order of arrival
@@ -43,12 +48,21 @@ class EntityPass:
         return len(self._queue) + self._in_step
 
     def add(self, paths: Collection[str]) -> None:
-        """Queue these notes."""
+        """Queue these notes; `run` reads them."""
         if not self._is_off:
             with self._lock:
                 self._queue.update(dict.fromkeys(paths))
 
-    def step(self) -> float | None:
+    def run(self) -> None:
+        """Read the queued notes in the background."""
+        if self.waiting:
+            self._worker.run(FIND, self._step, patient=True)
+
+    def wait(self, timeout: float) -> bool:
+        """Wait until all queued notes are read; False if that takes longer (seconds)."""
+        return self._worker.wait(FIND, timeout)
+
+    def _step(self) -> float | None:
         """Read some waiting notes; returns 0 if more wait, else None."""
         with self._lock:
             paths = list(islice(self._queue, BATCH))
@@ -63,12 +77,16 @@ class EntityPass:
             raise
         finally:
             self._in_step = 0
-        return 0.0 if self._queue else None
+        if self._queue:
+            return 0.0
+        self._worker.run(UNLOAD, self._unload, after=UNLOAD_SECONDS)
+        return None
 
-    def release(self) -> None:
+    def _unload(self) -> None:
         """Unload the pipeline, which takes about 100 MB, until it is needed again."""
         if not self._queue:
             self._pipeline = None
+        collect_recent()
 
     def _read(self, paths: Collection[str]) -> None:
         new = self._notes_to_read(paths)
