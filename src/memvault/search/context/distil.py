@@ -29,7 +29,6 @@ from memvault.search.lists.comparisons import asks_to_compare
 from memvault.search.lists.general_questions import asks_for_all
 from memvault.search.times.question_time import QuestionTime
 from memvault.text.encoders.embedding import Embedder
-from memvault.text.tokens import TokenCounter
 
 CUT = "…"  # after a cut sentence; one is cut only if no whole one fits
 MAX_NOTE_SHARE = 0.25  # of the budget, of a first memory that is quoted whole
@@ -73,16 +72,12 @@ class Distiller:
                 short facts, else narrative.
             time: the time that the question names, if any.
         """
-        sources, tokens = self._sources(query, all_hits, time), self._embedder.tokens
+        sources = self._sources(query, all_hits, time)
+        tags_of = tags([source.hit.memory.id for source in sources], self._starting)
         layout = ContextLayout(
-            query,
-            sources,
-            chooser=self._chooser,
-            tags_of=tags([source.hit.memory.id for source in sources], self._starting),
-            budget=budget,
-            tokens=tokens,
+            query, sources, self._chooser, tags_of, budget, self._embedder.tokens
         )
-        return _Distillation(query, sources, layout, budget, tokens).context(form)
+        return _Distillation(layout).context(form)
 
     def _sources(
         self, query: str, all_hits: Sequence[Hit], time: QuestionTime | None
@@ -116,24 +111,16 @@ class Distiller:
 class _Distillation:
     """One question's context in the making."""
 
-    def __init__(
-        self,
-        query: str,
-        sources: Sequence[Source],
-        layout: ContextLayout,
-        budget: ContextBudget,
-        tokens: TokenCounter,
-    ) -> None:
-        self._sources = sources
-        self._layout = layout
-        self._token_budget = budget
-        self._tokens = tokens
-        needs_tables = asks_for_all(query) or asks_to_compare(query)
-        self._max_table_tokens = int(MAX_TABLE_SHARE * budget.tokens) if needs_tables else 0
-        self._leading = _leading(sources, budget)
+    def __init__(self, layout: ContextLayout) -> None:
+        self._layout, self._sources = layout, layout.sources
+        needs_tables = asks_for_all(layout.query) or asks_to_compare(layout.query)
+        self._max_table_tokens = (
+            int(MAX_TABLE_SHARE * layout.token_budget.tokens) if needs_tables else 0
+        )
+        self._leading = _leading(self._sources, layout.token_budget)
         self._linked = [
             source.place
-            for source in sources[:LINKED_AMONG]
+            for source in self._sources[:LINKED_AMONG]
             if source.hit.hops
             and source.hit.confidence >= LINKED_CONFIDENCE
             and may_come_first(source.hit)
@@ -183,7 +170,7 @@ class _Distillation:
             self._leading,
             linked=self._linked,
             max_table_tokens=self._max_table_tokens,
-            max_list_tokens=int(MAX_LIST_SHARE * self._token_budget.tokens),
+            max_list_tokens=int(MAX_LIST_SHARE * self._layout.token_budget.tokens),
         )
 
     def _chosen_parts(self, form: ContextForm, is_code_wanted: bool) -> list[Part]:
@@ -263,7 +250,9 @@ class _Distillation:
         remaining_tokens = budget.limit - overhead
         whole_code = source.outline.code[best_part.code[0]]
         lead_tokens = best_part.tokens - whole_code.tokens
-        cut_code = parts_of.first_lines(whole_code, self._tokens, remaining_tokens - lead_tokens)
+        cut_code = parts_of.first_lines(
+            whole_code, self._layout.tokens, remaining_tokens - lead_tokens
+        )
         if cut_code is None:
             return []
         code = tuple(cut_code if piece is whole_code else piece for piece in source.outline.code)
@@ -282,7 +271,7 @@ class _Distillation:
         source = self._sources[best_part.memory]
         whole_sentence = source.outline.statements[best_part.statements.start]
         text = (
-            self._tokens.split(whole_sentence.shown, remaining_tokens)[0]
+            self._layout.tokens.split(whole_sentence.shown, remaining_tokens)[0]
             if remaining_tokens > 0
             else ""
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 from memvault.search.context.forms import (
     Context,
@@ -19,47 +20,41 @@ from memvault.search.context.writers import code_with_writer, marks_of, with_day
 from memvault.text.tokens import TokenCounter
 
 
+@dataclass(eq=False)
 class ContextLayout:
     """Lays out one question's context. Used by one thread at a time.
 
-    Args:
+    Attributes:
         tags_of: the citation tags by memory id.
     """
 
-    def __init__(
-        self,
-        query: str,
-        sources: Sequence[Source],
-        *,
-        chooser: PropertyChooser,
-        tags_of: Mapping[str, str],
-        budget: ContextBudget,
-        tokens: TokenCounter,
-    ) -> None:
-        self._query = query
-        self._sources = sources
-        self._chooser = chooser
-        self._tags = tags_of
-        self._token_budget = budget
-        self._tokens = tokens
-        self._marks = marks_of([source.hit for source in sources], tokens, budget.tokens)
+    query: str
+    sources: Sequence[Source]
+    chooser: PropertyChooser
+    tags_of: Mapping[str, str]
+    token_budget: ContextBudget
+    tokens: TokenCounter
+
+    def __post_init__(self) -> None:
+        hits = [source.hit for source in self.sources]
+        self._marks = marks_of(hits, self.tokens, self.token_budget.tokens)
         self._naming_tokens: list[int] | None = None
 
     def budget(self, form: ContextForm) -> RemainingBudget:
         """The whole budget, with the tokens that the frame of each memory takes."""
-        memories = [source.hit.memory for source in self._sources]
+        memories = [source.hit.memory for source in self.sources]
         frames = [
-            frame_text(form, memory, self._tags[memory.id], self._properties(form, source), mark)
-            for source, memory, mark in zip(self._sources, memories, self._marks, strict=True)
+            frame_text(form, memory, self.tags_of[memory.id], self._properties(form, source), mark)
+            for source, memory, mark in zip(self.sources, memories, self._marks, strict=True)
         ]
         if self._naming_tokens is None:
-            count = self._token_budget.naming_tokens
+            count = self.token_budget.naming_tokens
             self._naming_tokens = [0] * len(memories) if count is None else list(count(memories))
         return RemainingBudget(
-            limit=self._token_budget.tokens,
-            frame_tokens=self._tokens.count_all(frames),
+            limit=self.token_budget.tokens,
+            frame_tokens=self.tokens.count_all(frames),
             naming_tokens=self._naming_tokens,
-            first_memory_tokens=self._token_budget.first_memory_tokens,
+            first_memory_tokens=self.token_budget.first_memory_tokens,
             tokens_per_part=1 if form is ContextForm.STRUCTURED else 0,
         )
 
@@ -73,18 +68,18 @@ class ContextLayout:
         while True:
             excerpts = self._excerpts(form, parts)
             text = context_text(form, excerpts)
-            tokens = self._tokens.count(text)
-            limit = max(self._token_budget.tokens, self._token_budget.first_memory_tokens)
+            tokens = self.tokens.count(text)
+            limit = max(self.token_budget.tokens, self.token_budget.first_memory_tokens)
             if tokens <= limit or not parts:
                 break
             parts.pop()
-        source_tokens = sum(source.outline.tokens for source in self._sources)
+        source_tokens = sum(source.outline.tokens for source in self.sources)
         compression = 0.0 if not source_tokens else max(0.0, 1.0 - tokens / source_tokens)
         return Context(text, form, tokens, source_tokens, compression, tuple(excerpts))
 
     def _excerpts(self, form: ContextForm, chosen: Collection[Part]) -> list[ContextExcerpt]:
         excerpts = []
-        for source, mark in zip(self._sources, self._marks, strict=True):
+        for source, mark in zip(self.sources, self._marks, strict=True):
             memory, outline = source.hit.memory, source.outline
             own_parts = [part for part in chosen if part.memory == source.place]
             if not own_parts:
@@ -95,7 +90,7 @@ class ContextLayout:
             excerpts.append(
                 ContextExcerpt(
                     memory=memory,
-                    tag=self._tags[memory.id],
+                    tag=self.tags_of[memory.id],
                     statements=tuple(with_days(statements, memory)),
                     code=tuple(code_with_writer(outline.code[k], memory) for k in code_places),
                     properties=self._properties(form, source),
@@ -108,5 +103,5 @@ class ContextLayout:
         """The properties of a memory to quote in front of its sentences."""
         if form is ContextForm.STRUCTURED and source.has_text:
             memory = source.hit.memory
-            return quotable(memory, self._chooser.relevant(memory, self._query))
+            return quotable(memory, self.chooser.relevant(memory, self.query))
         return source.properties
