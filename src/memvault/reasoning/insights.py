@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from typing import get_args
 
 from memvault.model.memory import Memory, MemoryOf
 from memvault.model.search import Aspect, Conflict, ConflictSide, Insights
@@ -13,12 +14,7 @@ from memvault.reasoning.entailment import entailment_cones
 from memvault.reasoning.neighbours import neighbours
 from memvault.stores.graph_view import GraphView
 
-EVERY_ASPECT: tuple[Aspect, ...] = (
-    "causal_links",
-    "entailment_cones",
-    "neighborhood",
-    "conflicts",
-)
+EVERY_ASPECT: tuple[Aspect, ...] = get_args(Aspect)
 MAX_NEIGHBOURS = 5  # neighbours of each memory
 
 

@@ -7,8 +7,9 @@ import re
 from datetime import timedelta
 
 from memvault.model.dates_in_words import is_weekday
+from memvault.model.months import WEEKDAYS
 from memvault.search.times.expression_spans import names_no_year, next_such, span_of
-from memvault.search.times.time_patterns import EXPRESSION, WEEKDAYS
+from memvault.search.times.time_patterns import EXPRESSION
 from memvault.search.times.time_spans import Calendar, Span
 
 Point = tuple[re.Match[str], Span]

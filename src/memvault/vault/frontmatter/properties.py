@@ -102,7 +102,8 @@ def memory_of(note: ParsedNote, *, fallback_time: datetime, id: str | None = Non
 def lifecycle_and_project(frontmatter: dict[str, Any], path: str) -> tuple[Lifecycle, str | None]:
     """The lifecycle and the project of a note with this frontmatter at this path."""
     values = _by_key(frontmatter)
-    return _lifecycle(values.get("lifecycle"), path), _project(values.get("project"), path)
+    project = _text(values.get("project")) or folder_project(path)
+    return _lifecycle(values.get("lifecycle"), path), project
 
 
 def _by_key(frontmatter: dict[str, Any]) -> dict[str, Any]:
@@ -219,10 +220,6 @@ def folder_lifecycle(path: str) -> Lifecycle | None:
     """The lifecycle that the folder of this path means; None for the person's own folders."""
     folder, _, path_within = _unarchived(path).partition("/")
     return FOLDER_LIFECYCLES.get(folder.casefold() if path_within else "")
-
-
-def _project(value: Any, path: str) -> str | None:
-    return _text(value) or folder_project(path)
 
 
 def folder_project(path: str) -> str | None:
