@@ -8,10 +8,10 @@ from typing import get_args
 
 from memvault.model.memory import Memory, MemoryOf
 from memvault.model.search import Aspect, Conflict, ConflictSide, Insights
-from memvault.reasoning.causal import causal_links
 from memvault.reasoning.conflicts import conflicts
 from memvault.reasoning.entailment import entailment_cones
 from memvault.reasoning.neighbours import neighbours
+from memvault.reasoning.stated_causes import causal_links
 from memvault.stores.graph_view import GraphView
 
 EVERY_ASPECT: tuple[Aspect, ...] = get_args(Aspect)

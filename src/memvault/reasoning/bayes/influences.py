@@ -28,8 +28,8 @@ from memvault.model.graph import (
 from memvault.model.memory import Memory, MemoryOf
 from memvault.model.verification import ConflictKind
 from memvault.reasoning.bayes.source_weights import belief, moment_of, recency, weight
-from memvault.reasoning.causal import causal_link
 from memvault.reasoning.conflicts import stated_conflict
+from memvault.reasoning.stated_causes import causal_link
 from memvault.stores.graph_view import GraphView
 
 MAX_EDGES = 400  # strongest edges of one node that are read
