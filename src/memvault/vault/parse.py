@@ -89,7 +89,7 @@ def _count_invalid(data: bytes) -> int:
     return len(data) - len(data.decode("utf-8", errors="ignore").encode("utf-8"))
 
 
-MAX_NOTE_BYTES = 16_000_000
+MAX_PARSED_BYTES = 16_000_000
 MAX_LINES_NAMED = 5  # with the same key of the frontmatter
 MAX_TAGS = 1_000  # different ones of a note: each is a name to be found in all notes
 
@@ -98,7 +98,7 @@ _ALIAS_KEYS = ("aliases", "alias")
 _TAG_GAPS = re.compile(r"[,\s]+")
 
 
-def parse_note(path: str, data: bytes, *, max_bytes: int = MAX_NOTE_BYTES) -> ParsedNote:
+def parse_note(path: str, data: bytes, *, max_bytes: int = MAX_PARSED_BYTES) -> ParsedNote:
     """Parse a note. A pure function; never raises, whatever the bytes.
 
     The title is the first of: the property ``title`` if its YAML is readable, a first-level
@@ -195,7 +195,7 @@ def _parsed_pdf(path: str, text: str, hash: str, warnings: tuple[str, ...]) -> P
 
 def frontmatter_of(data: bytes) -> dict[str, Any]:
     """A note's frontmatter as `parse_note` returns it, without parsing the rest."""
-    return read_frontmatter(decode(data, MAX_NOTE_BYTES)[0]).values
+    return read_frontmatter(decode(data, MAX_PARSED_BYTES)[0]).values
 
 
 def content_hash(data: bytes) -> str:
