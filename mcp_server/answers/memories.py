@@ -37,7 +37,7 @@ from memvault.model.search import EntailmentCone, Hit, Insights, Mode
 from memvault.model.verification import Status, Verification
 from memvault.reasoning.bayes.source_weights import wilson
 from memvault.search.excerpt import Excerpt
-from memvault.text.relations import MENTIONS, PROJECT
+from memvault.text.note_graph import MENTIONS, PROJECT
 from memvault.verification.labels import hidden_labels
 
 FADED = "Only its summary or keys are left; `memvault reconstruct` brings back the full text."

@@ -20,7 +20,7 @@ from memvault.search.property_text import (
     words_of_key,
 )
 from memvault.search.times.question_time import QuestionTime
-from memvault.text.relations import NOT_FIELDS
+from memvault.text.note_graph import NOT_FIELDS
 from memvault.text.words import some_words
 
 _YEAR_KEY = re.compile(r"year|jahr|année|año|ano|anno|jaar|год|年|publi|released?", re.IGNORECASE)
