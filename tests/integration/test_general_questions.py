@@ -203,6 +203,29 @@ def test_a_question_for_nothing_but_a_folder_or_a_tag_gets_its_notes_first(
         assert paths(searcher, "boats that carry gravel")[:1] == ["Boats/Otter.md"]
 
 
+def test_a_question_for_a_fact_or_for_a_note_of_that_name_gets_it_before_a_folder_or_tag(
+    indexer: Indexer, embedder: Embedder, write: Write
+) -> None:
+    for number in range(8):
+        write(f"Talks/{number}.md", f"Anna read page {number} for the wedding. #anna #wedding\n")
+        write(f"Car/Service {number}.md", f"Oil, {number} litres, and new brakes.\n")
+        write(f"Boats/Hull {number}.md", f"Painted plank {number}.\n")
+    write("Anna.md", "My sister, a nurse.\n")
+    write("Boats.md", "The fleet, by its age.\n")
+    write("House/Garage.md", "The car is in the garage behind the school.\n")
+    write("Family/Invitation.md", "The wedding is on 12 June 2027 in Porto.\n")
+    indexer.scan()
+    with searcher_over(indexer, embedder, Calendar) as searcher:
+        for question in ("Anna", "Who is Anna?", "Tell me about Anna", "What do you know of Anna?"):
+            assert paths(searcher, question)[0] == "Anna.md", question
+        for question in ("Where is the car?", "Wo ist das car?", "¿Dónde está el car?"):
+            assert paths(searcher, question)[0] == "House/Garage.md", question
+        assert paths(searcher, "When is the wedding?")[0] == "Family/Invitation.md"
+        own_note, *others = paths(searcher, "my boats")
+        assert own_note == "Boats.md", "a folder's own note comes first"
+        assert all(path.startswith("Boats/") for path in others[:6])
+
+
 def test_a_large_folder_leaves_places_for_notes_elsewhere(
     indexer: Indexer, embedder: Embedder, write: Write
 ) -> None:

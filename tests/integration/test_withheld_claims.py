@@ -109,5 +109,23 @@ def test_no_title_or_path_shows_the_sentence_that_is_withheld(call, tool):
     assert "95 euros" not in str(answer)
 
 
+def test_no_notice_that_nothing_is_sure_enough_shows_the_sentence_that_is_withheld(call):
+    answer = call.ok("recall_memory", query="What is the rent of the cellar?", mode="execution")
+    assert answer["nodes"] == []
+    assert "No memory reaches the confidence" in answer["notice"]
+    assert "Withheld: " in answer["notice"]
+    assert "95 euros" not in str(answer)
+
+
+@pytest.mark.parametrize("tool", ["recall_memory", "graph_query", "inject_context", "search"])
+def test_of_a_sensitive_matter_that_no_note_is_about_no_claim_is_named_as_the_nearest(call, tool):
+    for question in ("How is a loan amortised?", "insulin dosage", "mortgage interest"):
+        answer = call.ok(tool, query=question)
+        assert "No note seems to answer this" in answer["notice"], question
+        assert "95 euros" not in str(answer), question
+    shown = call.ok("recall_memory", query="insulin dosage", allow_unverified=True)
+    assert "95 euros" in shown["notice"]
+
+
 def test_the_opening_hours_of_a_surgery_are_no_medical_matter(call):
     assert "notice" not in call.ok("recall_memory", query="When is the surgery open? The cellar")

@@ -459,6 +459,13 @@ def test_a_note_names_days_as_they_are_written_elsewhere(text: str, days: list[d
         ("Flight 3 May 2027 07:10 – 10 May 2027", date(2027, 5, 3), date(2027, 5, 10)),
         ("Skiing, week 8 2027", date(2027, 2, 22), date(2027, 2, 28)),
         ("Skiing in 2027-W08", date(2027, 2, 22), date(2027, 2, 28)),
+        ("Skiing, 2027 KW 8", date(2027, 2, 22), date(2027, 2, 28)),
+        ("Away from 3-10 May 2027", date(2027, 5, 3), date(2027, 5, 10)),
+        ("Away between 3 May - 10 May 2027", date(2027, 5, 3), date(2027, 5, 10)),
+        ("Away 3-10 May last year", date(2025, 5, 3), date(2025, 5, 10)),
+        ("Away May 3-10 of next year", date(2027, 5, 3), date(2027, 5, 10)),
+        ("Leave 21 Dec - 4 Jan last year", date(2024, 12, 21), date(2025, 1, 4)),
+        ("Away 3-6 may next year, to rest", date(2027, 5, 3), date(2027, 5, 6)),
     ],
 )
 def test_a_time_written_with_its_first_and_last_day_is_all_of_its_days(
@@ -479,10 +486,38 @@ def test_a_time_written_with_its_first_and_last_day_is_all_of_its_days(
         ("Part 3 - 10 May 2027", [date(2027, 5, 10)]),
         ("On 3 May 2027 - 2 boxes", [date(2027, 5, 3)]),
         ("10 May 2027 - 3 May 2027", [date(2027, 5, 3), date(2027, 5, 10)]),
+        ("Lines 3-10 may be wrong", []),
+        ("The meetings of May 5-7 pm", [date(2026, 5, 5), date(2027, 5, 5)]),
+        ("A charger of 11 kW 16 A, not 22 kw 32 A", []),
+        ("Fees are €3-10 May 2027", []),
+        ("Camp 3-5 May 2027, bring a tent", [date(2027, 5, day) for day in (3, 4, 5)]),
+        (
+            "We meet 1 to 3 May 2027, and then much later what was said may be changed by us",
+            [date(2027, 5, day) for day in (1, 2, 3)],
+        ),
     ],
 )
 def test_days_between_others_are_named_only_by_a_short_time(text: str, days: list[date]) -> None:
     assert list(single_days(text, TODAY)) == days
+
+
+@pytest.mark.parametrize(
+    ("question", "first", "last"),
+    [
+        ("What happened after 3-10 May 2026?", date(2026, 5, 11), date.max),
+        ("What happened before 3 May 2026 - 10 May 2026?", date.min, date(2026, 5, 2)),
+        ("What is due by May 3-10, 2027?", TODAY, date(2027, 5, 10)),
+        ("What happened since 3 May 2026 until 10 May 2026?", date(2026, 5, 3), date(2026, 5, 10)),
+    ],
+)
+def test_a_question_may_ask_for_one_side_of_some_days(
+    question: str, first: date, last: date
+) -> None:
+    assert [cut.span for cut in cut_times(question, NOW)[1]] == [Span(first, last)]
+
+
+def test_days_that_a_line_names_again_and_again_are_counted_once() -> None:
+    assert len(days_named("1-31 May 2027; " * 1_000, TODAY)) == 31
 
 
 @given(

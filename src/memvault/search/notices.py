@@ -24,11 +24,13 @@ MAX_NAMED = 5  # memories and properties of which the text is withheld
 
 
 def unanswered_notice(candidates: Candidates) -> str:
-    """Says that no note seems to answer, and names the nearest ones."""
-    nearest = [f"{hit.memory.title!r} ({hit.memory.path})" for hit in candidates.hits[:MAX_NEAREST]]
+    """Says that no note seems to answer, and names the nearest ones, but none whose name may state
+    what is withheld."""
+    hits = [hit for hit in candidates.hits[:MAX_NEAREST] if not hit.states_claim]
+    nearest = [f"{hit.title!r} ({hit.path})" for hit in hits]
     verb = "are" if nearest[1:] else "is"
-    notice = f"No note seems to answer this; the nearest {verb} {_enumeration(nearest)}."
-    return " ".join(filter(None, (candidates.notice, notice)))
+    named = f"; the nearest {verb} {_enumeration(nearest)}" if nearest else ""
+    return " ".join(filter(None, (candidates.notice, f"No note seems to answer this{named}.")))
 
 
 def _enumeration(items: Sequence[str]) -> str:
@@ -49,7 +51,7 @@ def threshold_notice(
     best = max(hits, key=lambda hit: hit.confidence)
     return (
         f"No memory reaches the confidence of {plan.threshold:.2f} that {mode.value} mode "
-        f"requires; {best.memory.title!r} has {best.confidence:.2f}. "
+        f"requires; {best.title!r} has {best.confidence:.2f}. "
         'Ask with mode="default" to see it.'
     )
 

@@ -33,6 +33,7 @@ from memvault.search.knowledge import Knowledge, surely_known
 from memvault.search.lists.named_groups import names_any
 from memvault.search.modes import PLANS, Floats32, detect_mode, diverse
 from memvault.search.notices import (
+    MAX_NEAREST,
     OTHER_LANGUAGE,
     UNSURE,
     cut_list_notice,
@@ -171,6 +172,9 @@ class Searcher:
         candidates = replace(found, notice=self._language_notice(request, found) or found.notice)
         knowledge = self._knowledge.of(request, candidates.hits)
         if knowledge < self._knowledge.least_shown(query):
+            if request.topic is not None and not allow_unverified:
+                self._verify(request, candidates.hits[:MAX_NEAREST])
+                self._checker.withhold(candidates.hits[:MAX_NEAREST])
             notice = unanswered_notice(candidates)
             return SearchResult([], mode or Mode.DEFAULT, request.topic, notice, known=False)
         result = self._judge(request, candidates, chosen_mode)
@@ -268,7 +272,7 @@ class Searcher:
         if topic is not None and not request.allow_unverified:
             # Claims that came before the person's notes count as withheld where they are cut off.
             may_be_withheld = [*shown, *cut_off]
-            self._checker.withhold(may_be_withheld)
+            self._checker.withhold(may_be_withheld if shown else hits)  # else one of all is named
         count = partial(self._count_notes, request.scope)
         notices = (
             candidates.notice or incomplete_list_notice(request.query, count, shown),

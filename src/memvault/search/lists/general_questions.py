@@ -78,6 +78,20 @@ _ALL = re.compile(
     r"wszystk\w+|wymień|wypisz|ile|ilu|все[хм]?|список)\b|全て|すべて|全部|一覧|いくつ|所有|列出",
     re.I,
 )
+# "Where is the car?" asks for a fact, not for the notes in the folder "car".
+_FACT = re.compile(
+    r"\b(?:when|where|why|whose|(?:who|what|which)(?:['’]s| (?:is|was|does|did|has|had|will|can))|"
+    r"wann|wo|wohin|woher|warum|wessen|(?:wer|was) (?:ist|war|hat|macht|kann|wird)|"
+    r"quand|où|pourquoi|(?:qui|que|quelle?) (?:est|était|fait|a)|qu['’]est[ -]ce|"
+    r"cuándo|dónde|(?:quién|qué|cuál) (?:es|era|fue|hace|tiene)|"
+    r"quando|dove|perché|(?:chi|cosa|qual) (?:è|era|fa|ha)|cos['’]è|"
+    r"onde|(?:quem|que|qual) (?:é|era|faz|tem)|"
+    r"wanneer|waar|waarom|(?:wie|wat) (?:is|was|doet|heeft)|"
+    r"kiedy|gdzie|dlaczego|(?:kto|co) (?:to|jest|był|była|było|robi|ma)|"
+    r"когда|где|куда|почему|кто|что такое)\b|"
+    r"いつ|どこ|誰|とは|何時|什么时候|哪里|哪儿|谁|是什么|什么是",
+    re.I,
+)
 _SINGLE_LETTER = re.compile(
     r"(?<![\w'’.])(?:[B-HJ-Z]|\w+[+#]+)(?![\w'’.])"
 )  # "books on C", "on C++"
@@ -103,6 +117,11 @@ def asks_only_for_person(question: str) -> bool:
 def asks_for_all(question: str) -> bool:
     """Whether a question asks for all notes of a kind, or for their number."""
     return _ALL.search(question) is not None
+
+
+def asks_for_fact(question: str) -> bool:
+    """Whether a question asks when, where or what something is, so no list of notes answers it."""
+    return _FACT.search(question) is not None
 
 
 def type_asked_for(question: str, types: Callable[[], Collection[str]]) -> str | None:

@@ -18,11 +18,17 @@ from memvault.search.association import POOL_SIZE
 from memvault.search.hybrid import HybridSearch
 from memvault.search.lists.general_questions import (
     asks_for_all,
+    asks_for_fact,
     asks_only_for_latest,
     asks_only_for_person,
     type_asked_for,
 )
-from memvault.search.lists.named_groups import names_in_note
+from memvault.search.lists.named_groups import (
+    is_of_folders,
+    names_in_note,
+    notes_in_group,
+    notes_named,
+)
 from memvault.search.lists.note_properties import terms_of_key
 from memvault.search.lists.overdue import asks_for_overdue, due_days, without_overdue
 from memvault.search.lists.property_questions import PropertyQuestion
@@ -182,19 +188,20 @@ class Listing:
 
     def _of_group(self, question: str, limit: int, scope: Scope) -> list[Hit]:
         """The notes of the folder or tag that a question names ("my recipes"), the nearest first;
-        notes elsewhere may say more of it, so these do not take all places."""
-        memories = self._in_group(question, scope)
-        nearest = self._hybrid.search(question, POOL_SIZE, scope) if memories else []
+        notes elsewhere may say more of it, so these do not take all places. None if the question
+        asks for a fact ("When is the wedding?") or a note elsewhere has that name."""
+        catalogue = self._indexed.catalogue
+        group = None if asks_for_fact(question) else type_asked_for(question, catalogue.groups)
+        if group is None or not (memories := notes_in_group(group, catalogue, scope)):
+            return []
+        nearest = self._hybrid.search(question, POOL_SIZE, scope)
         place = {hit.memory.id: place for place, hit in enumerate(nearest)}
         memories.sort(key=lambda memory: place.get(memory.id, len(place)))
+        named = notes_named(group, catalogue, scope)
+        if any(not is_of_folders(memory, memories) for memory in named):
+            return []
+        memories = distinct_by([*named, *memories], lambda memory: memory.id)
         return self._hits_of(question, memories[: round(GROUP_SHARE * limit)])
-
-    def _in_group(self, question: str, scope: Scope) -> list[Memory]:
-        """The notes of the folder or tag that a question names and nothing else."""
-        catalogue = self._indexed.catalogue
-        group = type_asked_for(question, catalogue.groups)
-        memories = catalogue.by_paths(catalogue.paths_in_group(group)) if group else []
-        return by_importance(memory for memory in memories if in_scope(memory, scope))
 
     def _notes_with_tasks_about(
         self, question: str, time: QuestionTime | None, limit: int, scope: Scope
@@ -314,7 +321,8 @@ class Listing:
         if kind := type_asked_for(question, catalogue.types):
             memories = catalogue.by_paths(catalogue.paths_of_type(kind))
             return by_importance(memory for memory in memories if in_scope(memory, scope))
-        return self._in_group(question, scope) if asks_for_all(question) else []
+        group = type_asked_for(question, catalogue.groups) if asks_for_all(question) else None
+        return notes_in_group(group, catalogue, scope) if group is not None else []
 
     def _about_person(self, memories: Iterable[Memory]) -> list[Memory]:
         """Preferences first, then the most important; of these the notes that most others link to,

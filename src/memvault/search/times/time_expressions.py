@@ -25,21 +25,24 @@ from memvault.search.times.expression_spans import (
     next_such,
     span_of,
 )
-from memvault.search.times.range_ends import ends_of, range_between
+from memvault.search.times.ranges import (
+    days_in,
+    days_of_ranges,
+    has_dash,
+    may_name_day,
+    range_between,
+    ranges,
+)
 from memvault.search.times.relative_dates import number_of
 from memvault.search.times.time_patterns import (
     AMBIGUOUS_DAY,
     ASKS_AHEAD,
     AT_END,
-    BETWEEN,
-    DAY_IN_DIGITS,
     DAY_OF_MONTH,
-    DAY_WORDS,
     EVENT,
     EXPRESSION,
     FEW,
     IN_LOWER_CASE,
-    MOVED,
     ONWARDS,
     PAST,
     SAYINGS,
@@ -47,7 +50,6 @@ from memvault.search.times.time_patterns import (
     WEEKDAY_AND_DAY,
     WEEKDAY_AT_END,
     WORD,
-    WRITTEN_RANGE,
     YEAR,
 )
 from memvault.search.times.time_spans import Calendar, Span, moved_back, next_to, on_side_of
@@ -61,7 +63,6 @@ _AFTER_WEEKDAY = re.compile(r",?\s+(?:(?:the|den|de[rmn]?|le|el|il|het|o|a) )?",
 # The days of the last and the next weeks, the nearest first, and those to come before the past.
 _NEAREST_FIRST = sorted(range(-45, 46), key=lambda away: (abs(away), -away))
 MAX_DAYS = 1_000  # days named in one note; more are from a table or a log
-LONGEST_RANGE = timedelta(31)  # of a longer time, as of a project, a note names only the ends
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +134,7 @@ def _days_named(text: str, calendar: Calendar, *, with_year: bool = False) -> li
     spans: list[Span] = []
     text = with_english_dates(text)
     if not with_year:
-        spans, text = _days_of_ranges(text, calendar)
+        spans, text = days_of_ranges(text, calendar)
     for match in _expressions(text):
         if with_year and names_no_year(match):
             continue
@@ -144,47 +145,8 @@ def _days_named(text: str, calendar: Calendar, *, with_year: bool = False) -> li
             meant = [span] if coming is None else either_or_coming(span, coming, calendar.today)
             spans += meant
             if match["numbered_week"] and not with_year:
-                spans += [Span(day, day) for week in meant for day in _days_in(week)]
+                spans += [Span(day, day) for week in meant for day in days_in(week)]
     return spans
-
-
-def _days_of_ranges(text: str, calendar: Calendar) -> tuple[list[Span], str]:
-    """Each day of the times with a beginning and an end in a text ("away 3-10 May"), and the text
-    without these; a line that says that one time became another has none."""
-    spans, lines = [], text.split("\n")
-    for index, line in enumerate(lines):
-        if not _may_name_day(line) or MOVED.search(line):
-            continue
-        for match, beginning, ending in list(_ranges(line)):
-            if (found := range_between(beginning, ending, calendar)) is not None:
-                span, coming, after = found
-                spans += either_or_coming(span, coming, calendar.today) if coming else [span]
-                start, end = match.start(), match.end() - after
-                lines[index] = lines[index][:start] + " " * (end - start) + lines[index][end:]
-    days = [Span(day, day) for span in spans for day in _days_in(span)]
-    return days, "\n".join(lines)
-
-
-def _may_name_day(line: str) -> bool:
-    is_in_digits = DAY_IN_DIGITS.search(line) is not None
-    return is_in_digits or not DAY_WORDS.isdisjoint(WORD.findall(line.lower()))
-
-
-def _days_in(span: Span) -> list[date]:
-    """Each day of a time; of a long one the first and the last."""
-    length = span.last - span.first
-    if length > LONGEST_RANGE:
-        return [span.first, span.last]
-    return [span.first + timedelta(days) for days in range(length.days + 1)]
-
-
-def _ranges(text: str) -> Iterator[tuple[re.Match[str], str, str]]:
-    """The places that may be a time with a beginning and an end, and these."""
-    for pattern in BETWEEN:
-        for match in pattern.finditer(text):
-            yield match, match[1], match[2]
-    for match in WRITTEN_RANGE.finditer(text):
-        yield match, *ends_of(match)
 
 
 def years_named(text: str) -> list[Span]:
@@ -203,7 +165,7 @@ def single_days(text: str, written: date, *, with_year: bool = False) -> tuple[d
     calendar = _calendar_of(text, written)
     for bare_line in bare_lines(text):
         line = with_english_dates(bare_line)
-        if _may_name_day(line):
+        if may_name_day(line):
             spans = _days_named(line, calendar, with_year=with_year)
             days.update(span.first for span in spans if span.first == span.last)
             days.update(day for _, day in _days_by_weekday(line, written))
@@ -328,9 +290,12 @@ class _Cutter:
 
     def cut_ranges(self) -> None:
         """Cut out the first time with a beginning and an end."""
-        for match, beginning, ending in _ranges(self.text):
+        for match, beginning, ending in ranges(self.text):
             if (found := range_between(beginning, ending, self._calendar)) is not None:
                 span, coming, after = found
+                if has_dash(match):
+                    today, preposition = self._calendar.today, (match["prep"] or "").lower()
+                    span, coming = _on_side(preposition, span, coming, today)
                 self._cut(match.start(), match.end() - after, Cut(0, span, coming=coming))
                 return
 
@@ -366,13 +331,10 @@ class _Cutter:
         part_of_time = (match["end"] or match["part"] or "").lower()
         if preposition == "before" and part_of_time in ("end", "rest", "end of", "ende"):
             preposition = "by"
-        bounded = on_side_of(preposition, span, today)
+        bounded, coming = _on_side(preposition, span, coming, today)
         any_year = bounded == span and (
             names_no_year(match) or may_be_last_years(match, span, today)
         )
-        if coming is not None:
-            coming = on_side_of(preposition, coming, today)
-            coming = coming if coming.last < date.max else None
         return end, Cut(0, bounded, any_year, coming)
 
     def _may_be_ahead(self) -> bool:
@@ -388,6 +350,16 @@ class _Cutter:
             with suppress(OverflowError):  # beyond the calendar
                 span = next_to(match["prep"], match["unit"], span)
                 self._cut(match.start(), match.start("event") + point.end(), Cut(0, span))
+
+
+def _on_side(
+    preposition: str, span: Span, coming: Span | None, today: date
+) -> tuple[Span, Span | None]:
+    """The days on that side of a time, and those on that side of the next such time."""
+    if coming is not None:
+        coming = on_side_of(preposition, coming, today)
+        coming = coming if coming.last < date.max else None
+    return on_side_of(preposition, span, today), coming
 
 
 def _on_its_weekday(

@@ -60,8 +60,8 @@ _ITS_WEEKDAY = rf"(?:(?:(?:last|past|this|next|coming) )?(?P<its_weekday>{_WEEKD
 _OF_A_TIME = rf" (?:of|in) (?:{_MONTH}|\d{{4}})\b"  # "the last week of August"
 _POINTS = (
     rf"(?:(?:the )?(?P<around>week|weekend) of )?{_ITS_WEEKDAY}(?:{'|'.join(_DAYS)})",
-    r"(?P<numbered_week>\d{4}-(?:w|kw ?)\d{2}|(?:the )?week \d{1,2} (?:of )?\d{4}|"
-    r"(?:kw|kalenderwoche|calendar week) ?\d{1,2}(?:(?:/| (?:of )?)\d{4})?)\b",
+    r"(?P<numbered_week>\d{4}-w\d{2}|\d{4}[- ]kw ?\d{1,2}|(?:the )?week \d{1,2} (?:of )?\d{4}|"
+    r"(?:(?<!\d )(?!(?-i:kW))kw|kalenderwoche|calendar week) ?\d{1,2}(?:(?:/| (?:of )?)\d{4})?)\b",
     r"(?P<iso_month>\d{4}-\d{2})(?![-\d])",
     r"(?P<easter>(?:at|over|around) easter|(?(prep)easter|(?!)))"
     r"(?: (?:of )?(?P<easter_year>\d{4}|(?:last|this|next) year))?(?=[?.!,]|$)",
@@ -156,26 +156,32 @@ BETWEEN = [
     )
 ]  # fmt: skip
 # "3-10 May", "21 Dec - 4 Jan 2027", "3 to 10 May", "May 3-10, 2027". A number alone is no day if
-# there are spaces around the dash: "Part 3 - 10 May".
-_YEAR_OF_DAY = r"(?:,?(?: del?)? \d{4}(?!\d))?"
+# there are spaces around the dash: "Part 3 - 10 May"; nor is "may" before a verb a month.
+_YEAR_OF_DAY = r"(?:,?(?: del?)? \d{4}(?!\d)|,?(?: of)? (?:last|this|next) year\b)?"
 _WHOLE_DAY = (
     rf"\d{{4}}-\d{{2}}-\d{{2}}|\d{{1,2}}\. ?\d{{1,2}}\. ?\d{{4}}"
     rf"|(?:the )?\d{{1,2}}{_NTH}(?: of| de)? (?:{_MONTH})\b\.?{_YEAR_OF_DAY}"
     rf"|(?:{_ENGLISH_MONTH})\b\.? \d{{1,2}}{_NTH}\b{_YEAR_OF_DAY}"
 )
 _UNTIL = r" (?:to|until|till|through) "
+UNTIL = re.compile(_UNTIL, re.I)
+_BEFORE_VERB = (
+    r"(?-i:(?<= may)|(?<= march)) "
+    rf"(?!(?:{_PREPOSITION}|and|or|at|to|with|last|this|next)\b)(?-i:[a-z])"
+)
 _CLOCK = (
     r"(?:,? (?:at )?\d{1,2}[:.]\d{2}(?: ?(?:[ap]\.?m\.?|uhr))?)?"  # "12 May 07:10 - 16 May 21:40"
 )
 _OF_WEEK = rf"(?:(?:{_WEEKDAY}|mon|tue|wed|thu|fri|sat|sun)\.?,? (?:the )?)"
 WRITTEN_RANGE = re.compile(
-    r"(?<![\w.,:/–—-])(?<!from )(?<!between )"
+    rf"(?<![\w.,:/£$€–—-])(?:(?P<prep>{_PREPOSITION}|between) )?"
     rf"(?:{_OF_WEEK}?(?P<first>{_WHOLE_DAY}){_CLOCK}(?: ?[-–—] ?|{_UNTIL})"
     rf"{_OF_WEEK}?(?P<last>{_WHOLE_DAY})"
     rf"|{_OF_WEEK}?(?P<day>\d{{1,2}}{_NTH})(?:(?:(?<=\D) ?[-–—] ?|[-–—]|{_UNTIL}){_OF_WEEK}?"
     rf"| ?[-–—] ?{_OF_WEEK})(?P<of_month>{_WHOLE_DAY})"
     rf"|(?P<of>(?:{_ENGLISH_MONTH})\b\.?) (?P<from>\d{{1,2}}){_NTH}[-–—]"
-    rf"(?P<to>\d{{1,2}}){_NTH}(?![\d:-])(?P<year>{_YEAR_OF_DAY}))(?![\w-])",
+    rf"(?P<to>\d{{1,2}}){_NTH}(?![\d:-]| ?[ap]\.?m\b)(?P<year>{_YEAR_OF_DAY}))(?![\w-])"
+    rf"(?!{_BEFORE_VERB})",
     re.I,
 )
 # A text with one of these says that a time became another: "moved from 3 May to 10 May".

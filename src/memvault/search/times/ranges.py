@@ -4,15 +4,32 @@ lack a month or a year, or say a weekday."""
 from __future__ import annotations
 
 import re
-from datetime import timedelta
+from collections.abc import Iterator
+from datetime import date, timedelta
 
 from memvault.model.dates_in_words import is_weekday
 from memvault.model.months import WEEKDAYS
-from memvault.search.times.expression_spans import names_no_year, next_such, span_of
-from memvault.search.times.time_patterns import EXPRESSION
+from memvault.search.times.expression_spans import (
+    either_or_coming,
+    names_no_year,
+    next_such,
+    span_of,
+)
+from memvault.search.times.time_patterns import (
+    BETWEEN,
+    DAY_IN_DIGITS,
+    DAY_WORDS,
+    EXPRESSION,
+    MOVED,
+    UNTIL,
+    WORD,
+    WRITTEN_RANGE,
+)
 from memvault.search.times.time_spans import Calendar, Span
 
 Point = tuple[re.Match[str], Span]
+LONGEST_RANGE = timedelta(31)  # of a longer time, as of a project, a note names only the ends
+_NEAR = 40  # characters
 _LONGEST = timedelta(366)  # of a range whose ends name no year
 _YEAR_AT_END = re.compile(r"\b(?:\d{4}|(?:last|this|next) year)$", re.I)
 _BARE_DAY = re.compile(r"(\d{1,2})(?:st|nd|rd|th|er|º|°|\.)?", re.I)
@@ -21,7 +38,60 @@ _ITS_WEEKDAY = re.compile(r"([^\W\d_]+)(?:-feira)?\.?,? (?:(?:the|de[mnr]|il|le)
 _WORDS_FOR_IN = ("on", "im", "en", "in", "em", "w", "в")
 
 
-def ends_of(written: re.Match[str]) -> tuple[str, str]:
+def days_of_ranges(text: str, calendar: Calendar) -> tuple[list[Span], str]:
+    """Each day of the times with a beginning and an end in a text ("away 3-10 May"), and the text
+    without these, but not of one time that became another ("moved from 3 May to 10 May")."""
+    days, lines = dict[Span, None](), text.split("\n")  # each once, however often it is named
+    for index, line in enumerate(lines):
+        if not may_name_day(line):
+            continue
+        characters = list(line)  # which, unlike a text, change in place
+        for match, beginning, ending in ranges(line):
+            if not has_dash(match) and MOVED.search(line, *_around(match)):
+                continue
+            if (found := range_between(beginning, ending, calendar)) is not None:
+                span, coming, after = found
+                meant = either_or_coming(span, coming, calendar.today) if coming else [span]
+                days |= dict.fromkeys(Span(day, day) for one in meant for day in days_in(one))
+                start, end = match.start(), match.end() - after
+                characters[start:end] = " " * (end - start)
+        lines[index] = "".join(characters)
+    return [*days], "\n".join(lines)
+
+
+def _around(match: re.Match[str]) -> tuple[int, int]:
+    """Where the words before and after a time begin and end that may say that it was moved."""
+    return max(0, match.start() - _NEAR), match.end() + _NEAR
+
+
+def may_name_day(line: str) -> bool:
+    is_in_digits = DAY_IN_DIGITS.search(line) is not None
+    return is_in_digits or not DAY_WORDS.isdisjoint(WORD.findall(line.lower()))
+
+
+def days_in(span: Span) -> list[date]:
+    """Each day of a time; of a long one the first and the last."""
+    length = span.last - span.first
+    if length > LONGEST_RANGE:
+        return [span.first, span.last]
+    return [span.first + timedelta(days) for days in range(length.days + 1)]
+
+
+def ranges(text: str) -> Iterator[tuple[re.Match[str], str, str]]:
+    """The places that may be a time with a beginning and an end, and these."""
+    for pattern in BETWEEN:
+        for match in pattern.finditer(text):
+            yield match, match[1], match[2]
+    for match in WRITTEN_RANGE.finditer(text):
+        yield match, *_ends_of(match)
+
+
+def has_dash(match: re.Match[str]) -> bool:
+    """Whether a match of a time with a beginning and an end has a dash between them, no word."""
+    return match.re is WRITTEN_RANGE and UNTIL.search(match[0]) is None
+
+
+def _ends_of(written: re.Match[str]) -> tuple[str, str]:
     """The beginning and the ending of a match of `WRITTEN_RANGE`; one of them may be a number."""
     if written["day"]:
         return written["day"], written["of_month"]
