@@ -594,3 +594,14 @@ def test_a_planted_tombstone_deletes_no_file_outside_the_trash(desk: TrashDesk, 
     desk.curator.purge()
     assert (desk.root / path).read_bytes() == NOTE
     assert desk.curator.purge() == []  # it is not tried again
+
+
+@pytest.mark.parametrize("value", [None, True, 5, "Plan.md", [5, {"name": "Plan"}]])
+def test_a_damaged_entry_keeps_no_other_from_being_read(desk: TrashDesk, value: object) -> None:
+    data = {"forgot": value, "restored": value}
+    desk.journal.append(JournalEntry(ts=START, kind=JournalPhase.DONE, actor=SYSTEM, data=data))
+    tombstone = desk.forget(desk.put("Plan.md"))
+    desk.open()
+    assert [kept.reversal_hash for kept in desk.curator.tombstones.kept()] == [
+        tombstone.reversal_hash
+    ]

@@ -130,7 +130,7 @@ class DistillationLog(JournalReader):
 
     def _take(self, entries: Sequence[JournalEntry]) -> None:
         for entry in entries:
-            for row in entry.data.get(DISTILLED, ()):
+            for row in entry.listed(DISTILLED):
                 try:
                     distillate = Distillate.model_validate(row)
                 except ValidationError:

@@ -158,7 +158,7 @@ class FadingLog(JournalReader):
     def _take(self, entries: Sequence[JournalEntry]) -> None:
         for entry in entries:
             if entry.kind == ANNOUNCED:
-                for key in entry.data.get("fadings", ()):
+                for key in entry.listed("fadings"):
                     note_id, stage = map(str, key)
                     earlier = self._announced.get((note_id, stage), entry.ts)
                     self._announced[note_id, stage] = max(earlier, entry.ts)

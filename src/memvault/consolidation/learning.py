@@ -203,7 +203,7 @@ class Learning:
         device, number = str(entry.data.get("device")), int(entry.data.get("number", 0))
         self._numbers[device] = max(self._numbers.get(device, 0), number)
         self._since_checkpoint += 1
-        for row in entry.data.get("signals", ()):
+        for row in entry.listed("signals"):
             with suppress(ValidationError):  # a kind from a newer memvault
                 (state or self.state).add(Signal.model_validate(row))
 

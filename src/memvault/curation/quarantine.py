@@ -201,8 +201,8 @@ def _held(entry: JournalEntry, key: str) -> QuarantinedText:
         entry.path or "",
         entry.note_id or "",
         str(entry.data.get("origin", "")),
-        tuple(map(str, entry.data.get("kinds", ()))),
-        tuple(map(str, entry.data.get("evidence", ()))),
+        tuple(map(str, entry.listed("kinds"))),
+        tuple(map(str, entry.listed("evidence"))),
         bool(entry.data.get("whole")),
         entry.ts,
     )

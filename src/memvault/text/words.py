@@ -143,7 +143,8 @@ def any_of(words: Iterable[str]) -> str:
     by_first: dict[str, list[str]] = {}
     for word in sorted(words, key=len, reverse=True):
         by_first.setdefault(word[0], []).append(re.escape(word[1:]))
-    return "|".join(f"{first}(?:{'|'.join(endings)})" for first, endings in by_first.items())
+    groups = ((re.escape(first), "|".join(endings)) for first, endings in by_first.items())
+    return "|".join(f"{first}(?:{endings})" for first, endings in groups)
 
 
 def is_uncased(text: str) -> bool:

@@ -19,7 +19,7 @@ import logging
 import math
 import os
 import threading
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cached_property
@@ -82,6 +82,11 @@ class JournalEntry(BaseModel, frozen=True):
             return Change.model_validate(self.data.get("change"))
         except ValidationError:
             return None
+
+    def listed(self, key: str) -> Sequence[Any]:
+        """The list under a key of its data; empty if there is none, or something else."""
+        value = self.data.get(key)
+        return value if isinstance(value, (list, tuple)) else ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -107,11 +107,11 @@ class Tombstones(JournalReader):
         self._update()
 
     def _apply_change(self, entry: JournalEntry) -> None:
-        for data in entry.data.get("forgot", ()):
+        for data in entry.listed("forgot"):
             if (tombstone := _decoded(data, entry)) is not None:
                 self._tombstones[tombstone.reversal_hash] = tombstone
                 self._reach(tombstone.reversal_hash, _State.FORGOTTEN)
-        for key in entry.data.get("restored", ()):
+        for key in entry.listed("restored"):
             self._reach(str(key), _State.RESTORED)
 
     def _reach(self, key: str, state: _State) -> None:

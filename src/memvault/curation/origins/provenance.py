@@ -170,14 +170,14 @@ class Provenances(JournalReader):
                 self._apply_change(entry.change)
 
     def _apply_recognised(self, entry: JournalEntry) -> None:
-        path, own = entry.path or "", entry.data.get("own")
-        for former in entry.data.get("from", ()):
+        path, own = entry.path or "", frozenset(map(str, entry.listed("own")))
+        for former in entry.listed("from"):
             if record := self._records.get(f"path:{former}"):
                 self._inherit(path, record)
                 self._renamed.copy(former, path)
         if own:
             foreign = self._records[f"path:{path}"].foreign_digests
-            self._renamed.remember(path, frozenset(own), frozenset(foreign))
+            self._renamed.remember(path, own, frozenset(foreign))
 
     def _apply_change(self, change: Change) -> None:
         origin = origin_of_change(change)
