@@ -18,7 +18,7 @@ from memvault.text.entities import FoundEntity
 from memvault.text.name_book import NameChanges
 from memvault.text.name_matcher import NameMatcher
 from memvault.text.names import Name
-from memvault.text.relations import note_graph, own_node, with_entities
+from memvault.text.note_graph import note_graph, own_node, with_entities
 from memvault.vault.links import LinkIndex, keys_of
 
 

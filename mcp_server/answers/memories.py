@@ -33,11 +33,11 @@ from memvault.model.distinct import distinct_by
 from memvault.model.memory import JohariQuadrant, Lifecycle, UTLState
 from memvault.model.note import LineRange
 from memvault.model.provenance import OriginKind
-from memvault.model.search import EntailmentCone, Hit, Insights, Mode, VerbosityLevel
+from memvault.model.search import EntailmentCone, Hit, Insights, Mode
 from memvault.model.verification import Status, Verification
 from memvault.reasoning.bayes.source_weights import wilson
 from memvault.search.excerpt import Excerpt
-from memvault.text.relations import MENTIONS, PROJECT
+from memvault.text.note_graph import MENTIONS, PROJECT
 from memvault.verification.labels import hidden_labels
 
 FADED = "Only its summary or keys are left; `memvault reconstruct` brings back the full text."
@@ -275,11 +275,6 @@ def _verification_shape(check: Verification, *, withheld: bool) -> VerificationS
     )
 
 
-# UTF-8 bytes of text for each of the first memories; about four make a token.
-ANSWERING_BYTES = (1_000, 1_000, 1_000, 600, 600)
-ANSWERING_BYTES_LATER = 400
-BRIEF_BYTES = 120
-PASSAGE_BYTES = 1_600
 ONLY_FULL = ("confidence_interval", "project", "tags", "rationale", "state")  # fields of level 2
 CONCLUSIONS = 3  # of each kind, and names in each cone
 
@@ -297,17 +292,6 @@ def without_mentions(node: NodeShape) -> NodeShape:
     if any(h.relation != MENTIONS and (h.relation, h.target) not in said for h in node.hops or ()):
         return node
     return node.model_copy(update={"hops": None})
-
-
-def excerpt_limits(count: int, level: VerbosityLevel, *, brief: bool = False) -> list[int]:
-    """Bytes of text for each of ``count`` memories, best first; ``brief``: as few as a sentence
-    needs for all but the first."""
-    if brief:
-        return [*ANSWERING_BYTES[:1], *[BRIEF_BYTES] * (count - 1)][:count]
-    if level is VerbosityLevel.FULL_INSIGHTS:
-        return [PASSAGE_BYTES] * count
-    later = max(0, count - len(ANSWERING_BYTES))
-    return [*ANSWERING_BYTES[:count], *[ANSWERING_BYTES_LATER] * later]
 
 
 def with_text(

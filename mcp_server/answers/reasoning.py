@@ -21,7 +21,7 @@ from mcp_server.answers.base import (
 )
 from memvault.model.search import Insights
 from memvault.model.verification import ConflictKind
-from memvault.reasoning.bayes.effects import Direction
+from memvault.reasoning.bayes.causal_chains import Direction
 from memvault.reasoning.critique import Advice, ConflictType
 from memvault.reasoning.tool_plan import Trigger
 from memvault.verification.immunity import Action

@@ -10,9 +10,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 
-from mcp_server.answers.memories import PASSAGE_BYTES
 from mcp_server.pages.shown_versions import indexed_versions
 from mcp_server.pages.site import Site
+from mcp_server.tools.memory_presenter import PASSAGE_BYTES
 from memvault.consolidation.cases import Case
 from memvault.model.errors import MemvaultError
 from memvault.model.memory import Memory

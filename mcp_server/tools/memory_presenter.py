@@ -12,7 +12,6 @@ from mcp_server.answers.memories import (
     NodeShape,
     bare_node,
     conclusions,
-    excerpt_limits,
     with_text,
 )
 from mcp_server.answers.token_budget import ANSWER_TOKENS, TokenBudget
@@ -31,6 +30,11 @@ CONCLUDED: tuple[Aspect, ...] = ("causal_links", "entailment_cones", "conflicts"
 AROUND: tuple[Aspect, ...] = ("neighborhood",)
 MAX_NEAR = 12  # neighbours of a memory that is the only result
 NO_CONCLUSIONS = "The graph is unreachable; causes and conflicts are missing from this answer."
+# UTF-8 bytes of text for each of the first memories; about four make a token.
+ANSWERING_BYTES = (1_000, 1_000, 1_000, 600, 600)
+ANSWERING_BYTES_LATER = 400
+BRIEF_BYTES = 120
+PASSAGE_BYTES = 1_600
 Full = TypeVar("Full", bound=FullAnswer)
 
 
@@ -132,3 +136,14 @@ class MemoryPresenter:
             node = self._memory_nodes.get(memory_id)
             return node.utl_state if node is not None else None
         return None
+
+
+def excerpt_limits(count: int, level: VerbosityLevel, *, brief: bool = False) -> list[int]:
+    """Bytes of text for each of ``count`` memories, best first; ``brief``: as few as a sentence
+    needs for all but the first."""
+    if brief:
+        return [*ANSWERING_BYTES[:1], *[BRIEF_BYTES] * (count - 1)][:count]
+    if level is VerbosityLevel.FULL_INSIGHTS:
+        return [PASSAGE_BYTES] * count
+    later = max(0, count - len(ANSWERING_BYTES))
+    return [*ANSWERING_BYTES[:count], *[ANSWERING_BYTES_LATER] * later]

@@ -25,7 +25,7 @@ from mcp_server.tools.arguments import FULL, READS, InProject, SessionId, Verbos
 from mcp_server.tools.toolbox import Tools
 from memvault.model.errors import InvalidParams
 from memvault.model.search import NodeRef, Scope, VerbosityLevel
-from memvault.reasoning.bayes.effects import CausalChain, Consequence, Direction, Effects
+from memvault.reasoning.bayes.causal_chains import CausalChain, Consequence, Direction, Effects
 from memvault.reasoning.bayes.influences import Influence
 from memvault.reasoning.bayes.omni_inference import (
     InferenceDirection,

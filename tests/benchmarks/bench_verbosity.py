@@ -21,9 +21,9 @@ from typing import Any
 
 from fastmcp import Client
 
-from mcp_server.answers.memories import excerpt_limits
 from mcp_server.runtime.container import Container
 from mcp_server.server import build_server
+from mcp_server.tools.memory_presenter import excerpt_limits
 from memvault.config.paths import StateFolder
 from memvault.config.settings import IndexSettings, Settings
 from memvault.model.search import VerbosityLevel

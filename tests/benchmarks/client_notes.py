@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from memvault.curation.changes.journal_decoder import JournalPhase
+from memvault.curation.changes.change_entries import JournalPhase
 from memvault.curation.origins.sentence_digests import added
 from memvault.model.change import Change, ChangeKind, FileChange
 from memvault.vault.files import Vault

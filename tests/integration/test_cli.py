@@ -241,6 +241,7 @@ def test_notes_are_listed_by_their_properties_and_moved_with_their_links(
     vault: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (vault / "boats").mkdir()
+    (vault / "Oars.md").write_text("Two oars.\n")
     (vault / "boats/Skiff.md").write_text("---\ntype: boat\nstate: dry\n---\nAn old skiff.\n")
     (vault / "boats/Fleet.md").write_text("We row the [[boats/Skiff]].\n")
     until(lambda: run(["show", "Skiff.md"]) == 0 and run(["show", "Fleet.md"]) == 0)
@@ -252,7 +253,13 @@ def test_notes_are_listed_by_their_properties_and_moved_with_their_links(
     answer = printed(capsys)
     assert isinstance(answer, dict) and answer["memories"] == [] and answer["total"] == 0
     assert run(["list", "--folders"]) == 0
-    assert "boats\t2\n" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "boats\t2\n" in shown
+    assert run(["list", "--json"]) == 0
+    counts = [int(line.split("\t")[1]) for line in shown.splitlines()]
+    assert sum(counts) == printed(capsys)["total"], "with those in no folder"
+    assert run(["list", "boats", "--folders"]) == 0
+    assert capsys.readouterr().out == "(in boats)\t2\n"
     assert run(["list", "--property", "state"]) == 2
     assert run(["list", "--lifecycle", "forever"]) == 2
     capsys.readouterr()

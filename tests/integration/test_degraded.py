@@ -154,11 +154,11 @@ def test_what_takes_too_long_gives_way_to_what_can_be_had(caller, monkeypatch):
     )
     caller.ask("graph_query")  # everything is loaded
     monkeypatch.setattr(searcher.candidates, "hybrid", stuck)
-    monkeypatch.setattr(searcher.candidates._fallback, "_limit", 2.0)
+    monkeypatch.setattr(searcher.candidates._fallback, "limit_seconds", 2.0)
     try:
         found, notice = caller.ask("graph_query")
         assert found and "Timed out after 2 s" in notice
-        monkeypatch.setattr(searcher.candidates._fallback, "_hybrid", stuck)
+        monkeypatch.setattr(searcher.candidates._fallback, "hybrid", stuck)
         found, notice = caller.ask("search", "Ines Moor")
         assert found and "Timed out after 2 s" in notice
     finally:

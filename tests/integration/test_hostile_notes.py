@@ -24,7 +24,7 @@ from fastmcp.client.transports import StdioTransport
 
 from mcp_server.engine.launcher import read_address
 from memvault.config.paths import StateFolder
-from memvault.vault.parse import MAX_NOTE_BYTES
+from memvault.vault.parse import MAX_PARSED_BYTES
 from tests.integration.tiny_engine import environment
 from tests.waiting import PATIENCE_SECONDS
 
@@ -35,7 +35,7 @@ SCRIPTS = {
     "cafe\u0301 décomposé": "note courte", "ⲙⲉⲧⲣⲉⲙⲛⲭⲏⲙⲓ": "ⲥϩⲁⲓ", "𓀀𓂀": "hieroglyphs", "ᓄᓇᕗᑦ": "note",
 }  # fmt: skip
 LINE = "This line is written again and again, as in a log file.\n"
-HUGE = "# Huge\n\nIt begins with an axolotl.\n\n" + LINE * 10_000 + " " * 2 * MAX_NOTE_BYTES
+HUGE = "# Huge\n\nIt begins with an axolotl.\n\n" + LINE * 10_000 + " " * 2 * MAX_PARSED_BYTES
 NOTES = 29  # that can be read
 PNG = bytes.fromhex("89504e470d0a1a0a0000000d494844520000000100000001080600") + bytes(range(256))
 

@@ -155,7 +155,7 @@ def test_memories_read_in_one_connection_belong_together(container: Container, t
 
 def test_the_link_that_led_to_a_memory_is_traversed(container: Container, talk: Talk) -> None:
     async def follow(one: Conversation) -> None:
-        assert by_title["Mira Sand"] in await one.recall("kelp")
+        assert by_title["Mira Sand"] in await one.recall("kelp in the bay")
         await one.call("get_memory", id=by_title["Mira Sand"])
 
     by_title = {memory.title: memory.id for memory in container.live.catalogue.all()}

@@ -91,7 +91,9 @@ def test_a_title_of_one_word_is_no_name(searcher: Searcher) -> None:
     assert searcher.search(question).hits[0].memory.title == "Posters"
 
 
-@pytest.mark.parametrize("question", ["Who is Ingrid?", "Wer ist Ingrid?", "Tell me about Ingrid."])
+@pytest.mark.parametrize(
+    "question", ["Who is Ingrid?", "Wer ist Ingrid?", "Ingrid 是谁？", "Tell me about Ingrid."]
+)
 def test_a_first_name_is_enough_where_nothing_else_is_asked(
     write: Callable[..., Path], indexer: Indexer, embedder: Embedder, question: str
 ) -> None:

@@ -23,7 +23,7 @@ from memvault.model.verification import ConflictKind, Evidence, Status, Verifica
 from memvault.search.context.distil import Distiller
 from memvault.search.context.forms import Context, ContextBudget, ContextForm, ids_of_citation, tags
 from memvault.search.context.outline import Outlines
-from memvault.search.context.parts import Leading, sentence_parts
+from memvault.search.context.parts import Leading, Source, sentence_parts
 from memvault.search.context.scoring import Scores
 from memvault.search.order import boosted_by_session, session_nearness
 from memvault.search.times.question_time import QuestionTime
@@ -283,10 +283,10 @@ def test_a_short_note_that_comes_first_is_quoted_whole(notes):
 )
 def test_a_line_that_ends_in_a_colon_is_quoted_with_the_list_below_it(notes, embedder, text):
     notes.add("House.md", text)
-    (outline,) = Outlines(notes.vault.read, embedder).of(notes.found("House.md"))
-    scored = [Scores(np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(0))]
-    limits = {"max_table_tokens": 0, "max_list_tokens": 60}
-    (part,) = sentence_parts([outline], scored, [()], None, **limits)
+    (hit,) = notes.found("House.md")
+    (outline,) = Outlines(notes.vault.read, embedder).of([hit])
+    source = Source(0, hit, outline, Scores(np.array([1.0, 0.0, 0.0, 0.0]), np.zeros(0)))
+    (part,) = sentence_parts([source], None, max_table_tokens=0, max_list_tokens=60)
     assert part.statements == range(3)
 
 
@@ -312,14 +312,16 @@ def test_the_sentence_that_answers_is_kept_and_the_chatter_left_out(notes):
 
 
 def test_sentences_far_below_the_best_of_their_note_are_left_out(notes, embedder):
-    paths = ("Bakery.md", "Harbour wall.md")
-    outlines = Outlines(notes.vault.read, embedder).of(notes.found(*paths))
+    hits = notes.found("Bakery.md", "Harbour wall.md")
+    outlines = Outlines(notes.vault.read, embedder).of(hits)
     scores = [np.full(len(outline.statements), 0.22) for outline in outlines]
     scores[0][:] = 0.4  # a note of which nothing is far below its best
     scores[1][1] = 1.0
-    scored = [Scores(s, np.zeros(0)) for s in scores]
-    limits = {"max_table_tokens": 0, "max_list_tokens": 0}
-    found = sentence_parts(outlines, scored, [(), ()], Leading(1), **limits)
+    sources = [
+        Source(place, hit, outline, Scores(of_note, np.zeros(0)))
+        for place, (hit, outline, of_note) in enumerate(zip(hits, outlines, scores, strict=True))
+    ]
+    found = sentence_parts(sources, Leading(1), max_table_tokens=0, max_list_tokens=0)
     assert [part.memory for part in found].count(0) == len(outlines[0].statements)
     assert [part.score for part in found if part.memory == 1] == [1.0]
 

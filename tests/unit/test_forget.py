@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from memvault.curation.changes.change_entries import JournalPhase
 from memvault.curation.changes.forgetting import stage_forgetting
-from memvault.curation.changes.journal_decoder import JournalPhase
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.tombstones import Tombstones
 from memvault.curation.targets import Target

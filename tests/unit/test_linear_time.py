@@ -9,9 +9,9 @@ import pytest
 
 from memvault.capture.extract import Statements, extract
 from memvault.capture.transcripts import TranscriptTurn, spoken
+from memvault.curation.changes.change_entries import JournalPhase
 from memvault.curation.changes.change_recorder import ChangeRecorder
 from memvault.curation.changes.history import History
-from memvault.curation.changes.journal_decoder import JournalPhase
 from memvault.curation.moved_paths import RENAMED, MovedPaths
 from memvault.curation.operations.draft import Draft
 from memvault.curation.operations.editable_text import EditableText

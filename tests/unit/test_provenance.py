@@ -13,8 +13,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from indexer.note_reading import read_note
+from memvault.curation.changes.change_entries import JournalPhase
 from memvault.curation.changes.curator import Curator
-from memvault.curation.changes.journal_decoder import JournalPhase
 from memvault.curation.changes.plan import Attribution
 from memvault.curation.changes.staging import Staging
 from memvault.curation.guarded_vault import GuardedVault

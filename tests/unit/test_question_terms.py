@@ -68,3 +68,9 @@ def test_function_words_of_another_language_ask_for_no_attribute(question: str, 
     passage = PassageClaims(text, source, lambda text, exclude: [])
     asked = question_terms(question, lambda text, exclude: []).stems
     assert passage.claims() and passage.claims(asked) == []
+
+
+@pytest.mark.parametrize("question", ["Ada 是 谁？", "Ada は 誰 です か？"])
+def test_function_words_of_chinese_and_japanese_are_no_subject(question: str) -> None:
+    stems = question_terms(question, lambda text, exclude: []).stems
+    assert stems - {"誰"} == {"ada"}

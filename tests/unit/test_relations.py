@@ -15,7 +15,7 @@ from memvault.text.entities import FoundEntity
 from memvault.text.marked_sentences import MAX_SENTENCE_CHARS, located_excerpt
 from memvault.text.name_matcher import NameMatcher
 from memvault.text.names import kind_of, names_of
-from memvault.text.relations import ENTITY_WEIGHT, note_graph, with_entities
+from memvault.text.note_graph import ENTITY_WEIGHT, note_graph, with_entities
 from memvault.vault.frontmatter.properties import memory_of
 from memvault.vault.links import LinkIndex
 from memvault.vault.parse import parse_note

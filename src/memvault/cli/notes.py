@@ -74,7 +74,10 @@ def list_notes(
     if as_json:
         print_json(answer)
     elif folders:
-        print_table([(each["path"], f"{each['notes']:,}") for each in answer["folders"]], ("cyan",))
+        rows = [(each["path"], each["notes"]) for each in answer["folders"]]
+        if direct := answer["total"] - sum(count for _, count in rows):
+            rows.insert(0, (f"(in {folder})" if folder else "(in no folder)", direct))
+        print_table([(path, f"{count:,}") for path, count in rows], ("cyan",))
     else:
         print_table([_row(note) for note in answer["memories"]], ("cyan", "dim", "dim"))
         _print_rest(answer)

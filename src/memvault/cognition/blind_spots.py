@@ -11,7 +11,7 @@ from heapq import nsmallest
 from itertools import combinations
 
 from memvault.cognition.similarity_index import SimilarityIndex
-from memvault.reasoning.causal import causal_link
+from memvault.reasoning.stated_causes import causal_link
 from memvault.stores.graph_view import GraphView
 
 MAX_PAIRS = 20

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from memvault.curation.changes.journal_decoder import JournalPhase
+from memvault.curation.changes.change_entries import JournalPhase
 from memvault.curation.changes.staging import is_in_trash
 from memvault.model.change import SYSTEM, Change
 from memvault.model.memory import id_of_path

@@ -5,10 +5,9 @@ The year is what such a text may lack: "Friday 18 September", "Freitag, den 18. 
 
 from __future__ import annotations
 
-import calendar
 import re
 
-from memvault.model.months import NAMED_MONTHS
+from memvault.model.months import NAMED_MONTHS, WEEKDAYS
 
 # German, French, Spanish, Italian, Portuguese, Dutch, Polish, Russian, Czech, Slovak, Ukrainian,
 # Swedish, Danish with Norwegian, and Romanian.
@@ -27,7 +26,7 @@ måndag tisdag onsdag torsdag fredag lördag söndag
 mandag tirsdag lørdag søndag
 luni marți miercuri joi vineri sâmbătă duminică
 """
-_WEEKDAYS = (*(name.lower() for name in calendar.day_name), *_NAMES.split())
+_WEEKDAYS = (*WEEKDAYS, *_NAMES.split())
 _PARTICLES = frozenset(
     ("the", "of", "den", "der", "de", "del", "di", "le", "la", "el", "il", "am", "på")
 )  # fmt: skip

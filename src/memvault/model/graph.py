@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import lru_cache
 from itertools import dropwhile
+from operator import attrgetter
 from uuid import UUID, uuid5
 
 from pydantic import AwareDatetime, BaseModel, Field, JsonValue
@@ -163,6 +164,10 @@ class GraphEdge:
     def is_valuable_shortcut(self) -> bool:
         """Whether sleep replay created the edge and its traversals were rewarded."""
         return self.learned.is_valuable_shortcut()
+
+
+# Orders edges note by note and line by line, and always in the same order.
+by_position = attrgetter("source", "line", "ordinal", "target", "relation", "origin")
 
 
 @dataclass(frozen=True, slots=True)

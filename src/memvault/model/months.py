@@ -1,4 +1,4 @@
-"""The names of months, in English and in other languages."""
+"""The names of months, in English and in other languages, and of weekdays, in English."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ MONTHS = {
     for number, name in enumerate(names)
     if name
 }
+WEEKDAYS = {name.lower(): number for number, name in enumerate(calendar.day_name)}
 # January to December in German, French, Spanish, Italian, Portuguese, Dutch, Polish, Russian,
 # Czech, Slovak, Ukrainian, Swedish, Danish with Norwegian, and Romanian, each with its words for
 # "in" before a month. Abbreviations that are words elsewhere are left out ("set", "out", "ago",

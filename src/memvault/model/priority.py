@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from types import TracebackType
 
 _PAUSE_SECONDS = 0.001
 _let_pass: ContextVar[Callable[[], None] | None] = ContextVar("let_pass", default=None)
@@ -82,11 +81,6 @@ class AwaitedLock:
         self.acquire()
         _held.set((*_held.get(), self))
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         _held.set(_held.get()[:-1])
         self.release()

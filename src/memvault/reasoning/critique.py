@@ -87,25 +87,16 @@ def _first_sentences(text: str) -> str:
     return opening if len(opening) <= NEW_CHARS else ""
 
 
+@dataclass(frozen=True, slots=True)
 class Critic:
     """Checks reasoning; safe in any thread."""
 
-    def __init__(
-        self,
-        find: FindMemories,
-        memory_of: MemoryOf,
-        vectors: VectorStore,
-        find_names: FindNames,
-        verifier: Verifier,
-        *,
-        matcher: SentenceMatcher,
-    ) -> None:
-        self._matcher = matcher
-        self._find = find
-        self._memory_of = memory_of
-        self._vectors = vectors
-        self._find_names = find_names
-        self._verifier = verifier
+    find: FindMemories
+    memory_of: MemoryOf
+    vectors: VectorStore
+    find_names: FindNames
+    verifier: Verifier
+    matcher: SentenceMatcher
 
     def critique(
         self,
@@ -166,7 +157,7 @@ class Critic:
             StoreUnavailable: the vector store does not answer.
         """
         opening = _first_sentences(text)
-        hits = self._find(opening, MAX_RELATED, scope) if opening else []
+        hits = self.find(opening, MAX_RELATED, scope) if opening else []
         return [hit for hit in hits if hit.relevance >= MIN_RELEVANCE]
 
     def _contradictions(
@@ -180,13 +171,13 @@ class Critic:
         focal_hits, focal_passages = self._hits_of(focal), self._passages_of(focal)
         reasoning = ClaimSource("", "", "", kind="session")
         for sentence in statements:
-            found = [] if focal else self._find(sentence, MEMORIES_PER_SENTENCE, scope)
+            found = [] if focal else self.find(sentence, MEMORIES_PER_SENTENCE, scope)
             left_out = self._superseded([hit.memory.id for hit in found], scope)
             left_out |= {exclude} if exclude is not None else set()
             hits = [hit for hit in (*focal_hits, *found) if hit.memory.id not in left_out]
             yield from _still_stated(sentence, hits)
             usages = list(tool_usages_in(sentence))
-            match = self._matcher.best(sentence, hits)
+            match = self.matcher.best(sentence, hits)
             if match is None:
                 yield from self._part_contradictions(sentence, hits)
             elif match.alignment.stance is not Stance.SUPPORTS:
@@ -194,7 +185,7 @@ class Critic:
             elif _given_up(usages, match.sentence) == 0.0:
                 continue
             claims = [
-                replace(c, asserted=True) for c in claims_of(sentence, reasoning, self._find_names)
+                replace(c, asserted=True) for c in claims_of(sentence, reasoning, self.find_names)
             ]
             passages = focal_passages if focal else hits
             noted = self._claims_in(passages, claims, scope, anywhere=not focal)
@@ -210,7 +201,7 @@ class Critic:
         for part in parts if len(parts) > 1 else ():
             if len(stems_of(part)) < _MIN_PART_WORDS or not self._has_content(part):
                 continue
-            match = self._matcher.best(part, hits)
+            match = self.matcher.best(part, hits)
             if match is None or match.alignment.coverage < _MIN_PART_COVERAGE:
                 continue
             if match.alignment.stance is not Stance.SUPPORTS:
@@ -218,21 +209,21 @@ class Critic:
 
     def _has_content(self, part: str) -> bool:
         """Whether a part has words besides names and values: "Ada from 3 to 10 May" has none."""
-        words = SentenceWords(part, self._find_names).words.get("word", {})
+        words = SentenceWords(part, self.find_names).words.get("word", {})
         return any(word[0].islower() for key, word in words.items() if key not in LIGHT)
 
     def _superseded(self, ids: Collection[str], scope: Scope | None) -> set[str]:
         """Those of these memories that another one in the scope supersedes."""
-        return self._matcher.superseded_by_others(ids, allowed_in(scope, self._memory_of))
+        return self.matcher.superseded_by_others(ids, allowed_in(scope, self.memory_of))
 
     # -- the memories to compare ---------------------------------------------------------------
 
     def _hits_of(self, ids: Sequence[str]) -> list[Hit]:
-        memories = (self._memory_of(key) for key in ids)
+        memories = (self.memory_of(key) for key in ids)
         return [Hit(memory, 1.0) for memory in memories if memory is not None]
 
     def _passages_of(self, ids: Sequence[str]) -> list[Hit]:
-        passages = self._vectors.passages(ids) if ids else {}
+        passages = self.vectors.passages(ids) if ids else {}
         return [
             replace(hit, heading=chunk.heading, lines=chunk.lines, text=chunk.text)
             for hit in self._hits_of(ids)
@@ -255,11 +246,11 @@ class Critic:
         if not claims:
             return []
         attribute_stems = frozenset(stem for claim in claims for stem in claim.attribute)
-        noted = self._verifier.witnesses(claims, scope) if anywhere else []
+        noted = self.verifier.witnesses(claims, scope) if anywhere else []
         for passage in passages:
             source = source_of(passage.memory, passage.heading, passage.lines)
-            noted += self._verifier.claims_of_passage(passage.text, source, attribute_stems)
-            noted += self._verifier.claims_of_properties(passage.memory, attribute_stems)
+            noted += self.verifier.claims_of_passage(passage.text, source, attribute_stems)
+            noted += self.verifier.claims_of_properties(passage.memory, attribute_stems)
         return noted
 
     # -- comparing ------------------------------------------------------------------------------
@@ -271,7 +262,7 @@ class Critic:
         note names a sentence's subject, and moved half of the way to 1 if the note is verified.
         """
         for noted_claim in noted:
-            memory = self._memory_of(noted_claim.source.note_id)
+            memory = self.memory_of(noted_claim.source.note_id)
             if memory is None or compare(claim, noted_claim) is not Verdict.DIFFERS:
                 continue
             similarity = jaccard(claim.attribute, noted_claim.attribute)
@@ -305,7 +296,7 @@ class Critic:
             for claim in claims_of(
                 contradiction.snippet,
                 source_of(contradiction.memory, "", contradiction.lines),
-                self._find_names,
+                self.find_names,
             )
         ]
         if any(

@@ -99,10 +99,11 @@ class Goal:
     questions: tuple[Goal, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
 class GoalReader:
     """Parses goals with the names, types and projects of one vault.
 
-    Args:
+    Attributes:
         names: the names of the vault.
         by_id: gives the memory of a node's id.
         in_project: whether any memory belongs to a project.
@@ -110,26 +111,18 @@ class GoalReader:
         project: the project to search in, even if the goal names another.
     """
 
-    def __init__(
-        self,
-        names: NameMatcher,
-        by_id: Callable[[str], Memory | None],
-        in_project: Callable[[str], bool],
-        types: Callable[[], Iterable[str]],
-        project: str | None = None,
-    ) -> None:
-        self._names = names
-        self._by_id = by_id
-        self._in_project = in_project
-        self._types = types
-        self._fixed_project = project
+    names: NameMatcher
+    by_id: Callable[[str], Memory | None]
+    in_project: Callable[[str], bool]
+    types: Callable[[], Iterable[str]]
+    project: str | None = None
 
     def read(self, text: str, today: Calendar) -> Goal:
         """Parse a goal; relative dates count from today."""
         text = composed(text.strip())
         goal = self._parse(text, today)
         questions = [self._parse(part, today) for part in self._split(text)]
-        if self._fixed_project or goal.project is None:
+        if self.project or goal.project is None:
             return replace(goal, questions=tuple(questions))
         in_project = [
             replace(question, project=question.project or goal.project) for question in questions
@@ -144,21 +137,21 @@ class GoalReader:
             resolved_text=self._with_vault_names(text),
             entities=entities,
             needs=frozenset(need for need, cue in _PATTERNS.items() if cue.search(text)),
-            project=self._fixed_project or next(filter(None, map(self._project, entities)), None),
+            project=self.project or next(filter(None, map(self._project, entities)), None),
             types=self._types_in(text, entities),
             span=cuts[0].span if cuts else None,
         )
 
     def _entities_in(self, text: str) -> tuple[NamedEntity, ...]:
         by_id: dict[str, NamedEntity] = {}
-        for mention in self._names.find(text, question=True):
+        for mention in self.names.find(text, question=True):
             by_id.setdefault(mention.name.target, self._entity(mention))
         return tuple(by_id.values())
 
     def _entity(self, mention: Mention) -> NamedEntity:
         target = mention.name.target
-        memory = self._by_id(target)
-        name = memory.title if memory else self._names.spelling(target) or mention.name.text
+        memory = self.by_id(target)
+        name = memory.title if memory else self.names.spelling(target) or mention.name.text
         return NamedEntity(name, target, mention.name.kind, memory)
 
     def _project(self, entity: NamedEntity) -> str | None:
@@ -166,7 +159,7 @@ class GoalReader:
         if entity.kind != NodeKind.PROJECT:
             return None
         project = entity.memory.project if entity.memory is not None else entity.name
-        return project if project and self._in_project(project) else None
+        return project if project and self.in_project(project) else None
 
     def _types_in(self, text: str, entities: Iterable[NamedEntity]) -> tuple[str, ...]:
         words = set(some_words(text.lower()))
@@ -174,7 +167,7 @@ class GoalReader:
         excluded = {NodeKind.NOTE, *(entity.kind for entity in entities)}
         return tuple(
             kind
-            for kind in sorted(set(self._types()))
+            for kind in sorted(set(self.types()))
             if kind not in excluded and {kind.lower(), kind.lower() + "s"} & words
         )
 
@@ -199,7 +192,7 @@ class GoalReader:
         Titles that a client gave are not used.
         """
         pieces, position = [], 0
-        for mention in self._names.find(text, question=True):
+        for mention in self.names.find(text, question=True):
             entity = self._entity(mention)
             typed = text[mention.start : mention.end]
             is_claimed = entity.memory is not None and entity.memory.is_claim

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from typing import get_args
 
 from memvault.model.memory import Memory, MemoryOf
 from memvault.model.search import Aspect, Conflict, ConflictSide, Insights
-from memvault.reasoning.causal import causal_links
 from memvault.reasoning.conflicts import conflicts
 from memvault.reasoning.entailment import entailment_cones
 from memvault.reasoning.neighbours import neighbours
+from memvault.reasoning.stated_causes import causal_links
 from memvault.stores.graph_view import GraphView
 
-EVERY_ASPECT: tuple[Aspect, ...] = (
-    "causal_links",
-    "entailment_cones",
-    "neighborhood",
-    "conflicts",
-)
+EVERY_ASPECT: tuple[Aspect, ...] = get_args(Aspect)
 MAX_NEIGHBOURS = 5  # neighbours of each memory
 
 

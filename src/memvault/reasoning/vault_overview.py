@@ -13,7 +13,7 @@ from memvault.model.memory import Memory
 from memvault.model.search import NodeRef
 from memvault.search.scope import MemoryLookup
 from memvault.stores.graph_view import GraphView, node_ref
-from memvault.text.relations import PROJECT
+from memvault.text.note_graph import PROJECT
 
 MAX_SHOWN = 20  # entries of each list
 MAX_CONNECTED = 5

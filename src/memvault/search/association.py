@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -39,30 +40,25 @@ MAX_VECTORS = 5_000  # cached vectors of links' sentences: 8 MB at 384 dimension
 LinkWeight = Callable[[str, str], float]
 
 
+@dataclass(eq=False)
 class Association:
     """Adds linked notes to hits. Thread-safe.
 
     Links' sentences were embedded when their notes were indexed; one without a cached vector is
     skipped.
 
-    Args:
+    Attributes:
         question_vector: what links' sentences are compared with (`NoteLanguages.question_vector`).
         learnt: weight learnt from use for the link between two memories, in [-1, 1].
     """
 
-    def __init__(
-        self,
-        view: GraphView,
-        embedder: Embedder,
-        memory_of: Callable[[str], Memory | None],
-        question_vector: Callable[[str], Vector],
-        learnt: LinkWeight = lambda one, other: 0.0,
-    ) -> None:
-        self._learnt = learnt
-        self._question_vector = question_vector
-        self._view = view
-        self._embedder = embedder
-        self._memory_of = memory_of
+    view: GraphView
+    embedder: Embedder
+    memory_of: Callable[[str], Memory | None]
+    question_vector: Callable[[str], Vector]
+    learnt: LinkWeight = lambda one, other: 0.0
+
+    def __post_init__(self) -> None:
         self._vectors: dict[str, Vector] = {}  # of the sentences that were compared last
 
     def warm_up(self) -> None:
@@ -71,7 +67,7 @@ class Association:
         Raises:
             StoreUnavailable, GraphQueryError: the graph does not answer.
         """
-        self._view.load()
+        self.view.load()
 
     def extend(
         self,
@@ -100,7 +96,7 @@ class Association:
         least_relevance = min((hit.relevance for hit in pool.values()), default=0.0)
         for linked, (gain, seed, edge) in self._best_links(query, hits[:seeds], fixed).items():
             if linked not in pool:
-                memory = self._memory_of(linked)
+                memory = self.memory_of(linked)
                 if memory is None or not in_scope(memory, scope):
                     continue
                 pool[linked] = Hit(memory, least_relevance)
@@ -150,7 +146,7 @@ class Association:
         for seed, linked, edge in links:
             cosine = cosine_of.get(edge.sentence, 0.0)
             if linked != seed and cosine > 0.0:
-                weight = (1.0 + LEARNT_SHARE * self._learnt(seed, linked)) / (
+                weight = (1.0 + LEARNT_SHARE * self.learnt(seed, linked)) / (
                     1.0 + LINK_COUNT_PENALTY * math.log(linked_count[seed])
                 )
                 if self._is_claim(edge):
@@ -160,7 +156,7 @@ class Association:
 
     def _strongest(self, node_id: str) -> Sequence[GraphEdge]:
         """At most `MAX_EDGES` edges of a node; if it has more, the person's before claims."""
-        edges = self._view.of(node_id)
+        edges = self.view.of(node_id)
         if len(edges) <= MAX_EDGES:
             return edges
         return sorted(edges, key=self._is_claim)[:MAX_EDGES]
@@ -170,7 +166,7 @@ class Association:
 
         Then it weighs less, so that nobody gains weight by linking to everything.
         """
-        memory = self._memory_of(edge.source)
+        memory = self.memory_of(edge.source)
         if memory is None or memory.verified:
             return False
         return not memory.provenance.of_lines(LineRange(edge.line, edge.line)).is_person
@@ -180,14 +176,14 @@ class Association:
         vector_of = self._vectors_of(sentences)
         if not vector_of:
             return {}
-        cosines = np.stack(list(vector_of.values())) @ self._question_vector(query)
+        cosines = np.stack(list(vector_of.values())) @ self.question_vector(query)
         return dict(zip(vector_of, cosines.tolist(), strict=True))
 
     def _vectors_of(self, sentences: set[str]) -> Mapping[str, Vector]:
         cache = self._vectors
         vectors = {text: vector for text in sentences if (vector := cache.get(text)) is not None}
         if len(vectors) < len(sentences):
-            from_embedder = self._embedder.cached(
+            from_embedder = self.embedder.cached(
                 [text for text in sentences if text not in vectors]
             )
             if len(cache) + len(from_embedder) > MAX_VECTORS:

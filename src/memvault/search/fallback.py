@@ -94,32 +94,24 @@ class AnswerCache:
             return None if cached is None else ([replace(hit) for hit in cached.hits], cached.at)
 
 
+@dataclass(eq=False)
 class Fallback:
     """Gives a partial answer if the whole one fails or is late. Thread-safe.
 
-    Args:
+    Attributes:
         read: returns the bytes of the note at a path.
         limit_seconds: time limit of an answer.
     """
 
-    def __init__(
-        self,
-        hybrid: HybridSearch,
-        association: Association,
-        memories: MemoryLookup,
-        names: NameMatcher,
-        *,
-        read: Callable[[str], bytes],
-        cache: AnswerCache,
-        limit_seconds: float,
-    ) -> None:
-        self._hybrid = hybrid
-        self._association = association
-        self._memories = memories
-        self._names = names
-        self._read = read
-        self._cache = cache
-        self._limit = limit_seconds
+    hybrid: HybridSearch
+    association: Association
+    memories: MemoryLookup
+    names: NameMatcher
+    read: Callable[[str], bytes]
+    cache: AnswerCache
+    limit_seconds: float
+
+    def __post_init__(self) -> None:
         # A pool rather than worker jobs: a caller waits for each, and abandons it at its limit.
         self._pool = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="memvault-answers")
         # A second pool, because searches of a store that hangs may hold all threads of the first.
@@ -136,22 +128,21 @@ class Fallback:
         started_at = time.monotonic()
         future = self._begin(self._pool, full_search)
         try:
-            candidates = future.result(FULL_ANSWER_SHARE * self._limit)
+            candidates = future.result(FULL_ANSWER_SHARE * self.limit_seconds)
         except DOWN as error:
             logger.warning("answering without the vectors: %s", error)
             is_slow = False
         except CancelledError as error:  # closed before its turn came
             raise faults.store_closed() from error
         except NotInTime:
-            logger.warning(
-                "slow query, over %.1f s: %.80s", FULL_ANSWER_SHARE * self._limit, request.query
-            )
+            seconds = FULL_ANSWER_SHARE * self.limit_seconds
+            logger.warning("slow query, over %.1f s: %.80s", seconds, request.query)
             is_slow = True
         else:
             if candidates.notice is None:
-                self._cache.put(request.key, candidates.hits)
+                self.cache.put(request.key, candidates.hits)
             return candidates
-        remaining = max(0.0, self._limit - (time.monotonic() - started_at))
+        remaining = max(0.0, self.limit_seconds - (time.monotonic() - started_at))
         return self._partial(request, limit, is_slow, remaining)
 
     def close(self) -> None:
@@ -174,7 +165,7 @@ class Fallback:
         self, request: SearchRequest, limit: int, is_slow: bool, seconds: float
     ) -> Candidates:
         """A partial answer; slow vectors are tried once more."""
-        too_slow = TOO_SLOW.format(limit=self._limit)
+        too_slow = TOO_SLOW.format(limit=self.limit_seconds)
         end = time.monotonic() + seconds
         by_name = self._begin(self._by_name, lambda: self._named_notes(request, limit))
         if is_slow:
@@ -184,33 +175,33 @@ class Fallback:
         named_notes = _result_within(by_name, end - time.monotonic())
         if named_notes:
             return Candidates(named_notes, too_slow if is_slow else NO_VECTORS)
-        cached = self._cache.get(request.key)
+        cached = self.cache.get(request.key)
         if cached is not None:
             hits, found_at = cached
-            hits = [hit for hit in hits if self._memories.by_id(hit.memory.id) is not None]
+            hits = [hit for hit in hits if self.memories.by_id(hit.memory.id) is not None]
             notice = REMEMBERED_SLOW if is_slow else REMEMBERED
             when = f"{found_at:%d %B %Y, %H:%M} UTC"
-            return Candidates(hits[:limit], notice.format(limit=self._limit, when=when))
+            return Candidates(hits[:limit], notice.format(limit=self.limit_seconds, when=when))
         if named_notes is None:
             raise StoreUnavailable(NOTHING)
         return Candidates([], too_slow if is_slow else NOTHING_NAMED)
 
     def _nearest(self, request: SearchRequest, limit: int) -> list[Hit]:
-        hits = self._hybrid.search(request.query, limit, request.scope)
-        self._hybrid.read_passages(request.query, hits)
+        hits = self.hybrid.search(request.query, limit, request.scope)
+        self.hybrid.read_passages(request.query, hits)
         return hits
 
     def _named_notes(self, request: SearchRequest, limit: int) -> list[Hit]:
         """An answer without vectors: the notes that the question names and their linked notes."""
-        self._association.warm_up()
-        mentions = self._names.find(request.query, question=True)
-        memories = {m.name.target: self._memories.by_id(m.name.target) for m in mentions}
+        self.association.warm_up()
+        mentions = self.names.find(request.query, question=True)
+        memories = {m.name.target: self.memories.by_id(m.name.target) for m in mentions}
         named = [
             Hit(memory, NAMED_RELEVANCE)
             for memory in memories.values()
             if memory is not None and in_scope(memory, request.scope)
         ]
-        hits = self._association.extend(request.query, named, request.scope)[:limit]
+        hits = self.association.extend(request.query, named, request.scope)[:limit]
         question_stems = stems(request.query)
         return [hit for hit in hits if self._read_passage(hit, question_stems)]
 
@@ -221,7 +212,7 @@ class Fallback:
         """
         memory: Memory = hit.memory
         try:
-            note = parse_note(memory.path, self._read(memory.path))
+            note = parse_note(memory.path, self.read(memory.path))
         except StorageError:
             return False
         if not note.blocks:

@@ -6,8 +6,8 @@ import re
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from memvault.model.months import MONTHS
-from memvault.search.times.cldr_times import MONTH_NAMES, WEEKDAY_NAMES, relative_times, table_of
+from memvault.model.months import MONTHS, WEEKDAYS
+from memvault.search.times.cldr_times import MONTH_NAMES, relative_times, table_of
 from memvault.search.times.time_words import ASKING, WORDS
 from memvault.stores.vectors.languages import (
     function_words_by_language,
@@ -85,7 +85,7 @@ def _words_for_times(language: str) -> frozenset[str]:
     """A language's words for days, months and times near today, except months in English."""
     table = table_of(language)
     times = [time.lower() for time, _ in relative_times(language)]
-    times += [time.lower() for name in (*WEEKDAY_NAMES, *MONTH_NAMES) for time in table[name]]
+    times += [time.lower() for name in (*WEEKDAYS, *MONTH_NAMES) for time in table[name]]
     forms = (form for time in times for form in (time, without_accents(time)))
     words = {word for form in forms for word in re.findall(r"\w{3,}", form)}
     return frozenset(words - MONTHS.keys())

@@ -22,6 +22,7 @@ from memvault.model.graph import (
     GraphNode,
     NoteGraph,
     NotesIndexed,
+    by_position,
 )
 from memvault.model.memory import Memory
 from memvault.model.search import NodeRef, RelationSource
@@ -235,7 +236,7 @@ class GraphView:
         """Replace the edges that a note states; returns the targets of those added or removed."""
         old_edges = self._edges_from.get(source, ())
         learned = self._initial_learning(source) if edges else NOT_LEARNED
-        new_edges = tuple(_shared(edge, learned) for edge in sorted(edges, key=_position))
+        new_edges = tuple(_shared(edge, learned) for edge in sorted(edges, key=by_position))
         for target in {edge.target for edge in old_edges}:
             self._strongest.pop(target, None)
             edges_by_source = self._edges_to.get(target, {})
@@ -293,10 +294,6 @@ def _shared(edge: GraphEdge, learned: EdgeLearning) -> GraphEdge:
         relation=intern(edge.relation),
         sentence=intern(edge.sentence),
     )
-
-
-def _position(edge: GraphEdge) -> tuple[int, int, str, str, str]:
-    return (edge.line, edge.ordinal, edge.target, edge.relation, edge.origin)
 
 
 def _strength(edge: GraphEdge) -> tuple[float, str, int, int, str]:

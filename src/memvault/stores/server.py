@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import TracebackType
 from typing import TypeVar
 
 from prometheus_client import Histogram
@@ -74,12 +73,7 @@ class TimedCall:
     def __enter__(self) -> None:
         self._began = time.perf_counter()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         if isinstance(error, MemvaultError):
             self._calls.failed()
         else:

@@ -29,7 +29,7 @@ from memvault.model.priority import make_way
 from memvault.text.encoders.embedding import Embedder
 from memvault.text.encoders.embedding_cache import Embedded
 from memvault.text.names import KIND_OF_FIELD, field_values
-from memvault.text.relations import NOT_FIELDS
+from memvault.text.note_graph import NOT_FIELDS
 from memvault.text.sections import sections_of, split_section
 from memvault.text.units import Unit, passage_limit, separator, units_of
 from memvault.vault.parse import stem_of

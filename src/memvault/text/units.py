@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
@@ -43,14 +43,12 @@ def units_of(
             pieces.append(Unit(note.title, lines, (), 0))
     uncounted = [piece.text for pieces in pieces_by_note for piece in pieces if not piece.tokens]
     counts = iter(tokens.count_all(uncounted))
-    return [
-        _joined(
-            [piece if piece.tokens else piece.with_tokens(next(counts)) for piece in pieces],
-            tokens,
-            limit,
-        )
-        for pieces in pieces_by_note
-    ]
+    units_by_note = []
+    for pieces in pieces_by_note:
+        sized = (piece if piece.tokens else piece.with_tokens(next(counts)) for piece in pieces)
+        parts = (part for piece in sized for part in _split(piece, tokens, limit))
+        units_by_note.append(joined(parts)[0])
+    return units_by_note
 
 
 def passage_limit(embedder: Embedder) -> int:
@@ -71,17 +69,17 @@ def pieces_of(note: ParsedNote) -> list[Unit]:
     return sorted(pieces, key=lambda piece: piece.lines)
 
 
-def _joined(pieces: Sequence[Unit], tokens: TokenCounter, limit: int) -> list[Unit]:
-    """The pieces, split if they are longer than a passage, and joined to units."""
+def joined(pieces: Iterable[Unit]) -> tuple[list[Unit], list[int]]:
+    """The pieces, adjacent short ones joined to units, and for each piece its unit's index."""
     units: list[Unit] = []
+    owners: list[int] = []
     for piece in pieces:
-        for part in _split(piece, tokens, limit):
-            previous = units[-1] if units else None
-            if previous is not None and joins(previous, part):
-                units[-1] = join(previous, part)
-            else:
-                units.append(part)
-    return units
+        if units and _joins(units[-1], piece):
+            units[-1] = _join(units[-1], piece)
+        else:
+            units.append(piece)
+        owners.append(len(units) - 1)
+    return units, owners
 
 
 def _pieces(block: Block) -> Iterator[Unit]:
@@ -108,12 +106,12 @@ def _split(unit: Unit, tokens: TokenCounter, limit: int) -> Iterator[Unit]:
         yield Unit(text, unit.lines, unit.heading, tokens.count(text))
 
 
-def joins(previous: Unit, unit: Unit) -> bool:
+def _joins(previous: Unit, unit: Unit) -> bool:
     """Whether a piece belongs to the same unit as the one before it."""
     return previous.heading == unit.heading and previous.tokens + unit.tokens <= UNIT_TOKENS
 
 
-def join(first: Unit, second: Unit) -> Unit:
+def _join(first: Unit, second: Unit) -> Unit:
     """Two adjacent pieces as one."""
     return Unit(
         first.text + separator(first, second) + second.text,

@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 _AT_FDCWD = -100
-_RENAME_NOREPLACE, _RENAME_EXCHANGE = 1, 2  # Linux, renameat2(2)
-_RENAME_SWAP, _RENAME_EXCL = 2, 4  # macOS, renamex_np(2)
-_CANNOT = {
+# Flags of Linux, renameat2(2), and of macOS, renamex_np(2).
+_EXCHANGE, _NO_REPLACE = (2, 2), (1, 4)
+UNSUPPORTED = {
     errno.EINVAL, errno.ENOSYS, errno.EPERM,
     getattr(errno, "ENOTSUP", errno.ENOSYS), getattr(errno, "EOPNOTSUPP", errno.ENOSYS),
 }  # fmt: skip
@@ -24,13 +24,7 @@ def atomic_swap(first: Path, second: Path) -> bool:
 
     Returns False, without any effect, if the system does not support it.
     """
-    if sys.platform == "linux" and (rename := _function("renameat2")) is not None:
-        names = (_AT_FDCWD, os.fsencode(first), _AT_FDCWD, os.fsencode(second))
-        return bool(rename(*names, ctypes.c_uint(_RENAME_EXCHANGE)) == 0)
-    if sys.platform == "darwin" and (rename := _function("renamex_np")) is not None:
-        names_only = (os.fsencode(first), os.fsencode(second))
-        return bool(rename(*names_only, ctypes.c_uint(_RENAME_SWAP)) == 0)
-    return False
+    return _renamed(first, second, _EXCHANGE) is True
 
 
 def rename_if_free(source: Path, target: Path) -> bool:
@@ -45,20 +39,24 @@ def rename_if_free(source: Path, target: Path) -> bool:
     if sys.platform == "win32":
         source.rename(target)  # on Windows, this refuses an existing target
         return True
-    if sys.platform == "linux" and (rename := _function("renameat2")) is not None:
-        names = (_AT_FDCWD, os.fsencode(source), _AT_FDCWD, os.fsencode(target))
-        done = rename(*names, ctypes.c_uint(_RENAME_NOREPLACE)) == 0
-    elif sys.platform == "darwin" and (rename := _function("renamex_np")) is not None:
-        names_only = (os.fsencode(source), os.fsencode(target))
-        done = rename(*names_only, ctypes.c_uint(_RENAME_EXCL)) == 0
-    else:
-        return False
-    if not done:
-        number = ctypes.get_errno()
-        if number in _CANNOT:
-            return False
+    done = _renamed(source, target, _NO_REPLACE)
+    if done is False and (number := ctypes.get_errno()) not in UNSUPPORTED:
         raise OSError(number, os.strerror(number), str(source), None, str(target))
-    return True
+    return bool(done)
+
+
+def _renamed(source: Path, target: Path, flags: tuple[int, int]) -> bool | None:
+    """Whether the system's call renamed a file; None on a system without one.
+
+    Args:
+        flags: of Linux and of macOS.
+    """
+    paths = os.fsencode(source), os.fsencode(target)
+    if sys.platform == "linux" and (rename := _function("renameat2")) is not None:
+        return bool(rename(_AT_FDCWD, paths[0], _AT_FDCWD, paths[1], ctypes.c_uint(flags[0])) == 0)
+    if sys.platform == "darwin" and (rename := _function("renamex_np")) is not None:
+        return bool(rename(*paths, ctypes.c_uint(flags[1])) == 0)
+    return None
 
 
 @cache

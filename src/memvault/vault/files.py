@@ -348,8 +348,8 @@ class Vault(VaultPaths):
 def vault_missing(root: Path) -> VaultMissing:
     return VaultMissing(
         f'The vault folder "{root.name}" is missing: it was moved, renamed, or its drive is not '
-        "connected. Bring it back to its place; until then nothing is written, and answers come "
-        "from the index as it was."
+        "connected. Bring it back, or write its new place as `vault` into memvault.toml. Until "
+        "then nothing is written, and a running engine answers from the index as it was."
     )
 
 

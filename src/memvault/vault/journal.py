@@ -59,7 +59,7 @@ class JournalEntry(BaseModel, frozen=True):
     Attributes:
         id: entries with equal ids are duplicates.
         ts: the time.
-        kind: what happened, as a past participle: ``created``, ``imported``, ``preference_set``.
+        kind: what happened, as a past participle: ``change_begun``, ``purged``.
         note_id, path: the note concerned, if any.
         before, after: the changed value, as JSON.
     """

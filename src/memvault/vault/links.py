@@ -114,7 +114,7 @@ class LinkIndex:
         notes = self._by_key.get(link_key(target))
         if not notes:
             return None
-        folded_target, written_target = _fold(target), without_suffix(_nfc(target))
+        folded_target, written_target = _fold(target), without_suffix(normalized(target))
         source_folder = _fold(source).rpartition("/")[0]
         anchored = _anchored(folded_target, source_folder)
         if anchored is not None:
@@ -197,7 +197,7 @@ def _rank(
         entry.folded != folded_target,
         not is_below_source,
         entry.folded.count("/"),
-        not _nfc(entry.written).endswith(written_target),
+        not normalized(entry.written).endswith(written_target),
         entry.folded,
         entry.path,
     )
@@ -220,10 +220,6 @@ def _anchored(folded_target: str, source_folder: str) -> str | None:
     return "/".join(parts)
 
 
-def _nfc(text: str) -> str:
-    return normalized(text)
-
-
 def without_suffix(path: str) -> str:
     """A note's path without ``.md`` or ``.markdown``."""
     lowered = path[-10:].lower()
@@ -235,4 +231,4 @@ def without_suffix(path: str) -> str:
 
 @lru_cache(maxsize=65_536)
 def _fold(path: str) -> str:
-    return _nfc(_nfc(without_suffix(path)).casefold())
+    return normalized(normalized(without_suffix(path)).casefold())

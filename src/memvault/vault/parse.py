@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import chain
 from pathlib import PurePosixPath
@@ -89,7 +89,7 @@ def _count_invalid(data: bytes) -> int:
     return len(data) - len(data.decode("utf-8", errors="ignore").encode("utf-8"))
 
 
-MAX_NOTE_BYTES = 16_000_000
+MAX_PARSED_BYTES = 16_000_000
 MAX_LINES_NAMED = 5  # with the same key of the frontmatter
 MAX_TAGS = 1_000  # different ones of a note: each is a name to be found in all notes
 
@@ -98,7 +98,7 @@ _ALIAS_KEYS = ("aliases", "alias")
 _TAG_GAPS = re.compile(r"[,\s]+")
 
 
-def parse_note(path: str, data: bytes, *, max_bytes: int = MAX_NOTE_BYTES) -> ParsedNote:
+def parse_note(path: str, data: bytes, *, max_bytes: int = MAX_PARSED_BYTES) -> ParsedNote:
     """Parse a note. A pure function; never raises, whatever the bytes.
 
     The title is the first of: the property ``title`` if its YAML is readable, a first-level
@@ -128,6 +128,8 @@ def parse_note(path: str, data: bytes, *, max_bytes: int = MAX_NOTE_BYTES) -> Pa
         warnings += ("text nested deeper than 50 levels is not indexed",)
     warnings += _conflict(text, content.code)
     title = _frontmatter_title(frontmatter)
+    names_given = [text.strip() for _, text in _strings_under(frontmatter, _ALIAS_KEYS)]
+    names_given += link_names(path, content, title)
     tags = [*_frontmatter_tags(frontmatter), *content.tags]
     names = list(dict.fromkeys(tag.name for tag in tags))
     if len(names) > MAX_TAGS:
@@ -144,7 +146,7 @@ def parse_note(path: str, data: bytes, *, max_bytes: int = MAX_NOTE_BYTES) -> Pa
         links=(*_frontmatter_links(frontmatter), *content.links),
         tags=tuple(tags),
         fields=tuple(content.fields),
-        aliases=_distinct([*_frontmatter_aliases(frontmatter), *link_names(path, content, title)]),
+        aliases=tuple(dict.fromkeys(short_name(name) for name in names_given if name)),
         key_lines={key: lines[-1] for key, lines in frontmatter.key_lines.items()},
         body_line=frontmatter.body_line,
         line_count=max(1, text.count("\n") + (not text.endswith("\n"))),
@@ -193,7 +195,7 @@ def _parsed_pdf(path: str, text: str, hash: str, warnings: tuple[str, ...]) -> P
 
 def frontmatter_of(data: bytes) -> dict[str, Any]:
     """A note's frontmatter as `parse_note` returns it, without parsing the rest."""
-    return read_frontmatter(decode(data, MAX_NOTE_BYTES)[0]).values
+    return read_frontmatter(decode(data, MAX_PARSED_BYTES)[0]).values
 
 
 def content_hash(data: bytes) -> str:
@@ -322,14 +324,6 @@ def _has_malformed(frontmatter: Frontmatter, key: str) -> bool:
         return False
     line = frontmatter.source.split("\n")[_key_line(frontmatter, key) - 2]
     return is_malformed(line.partition(":")[2].strip())
-
-
-def _frontmatter_aliases(frontmatter: Frontmatter) -> Iterator[str]:
-    return (text.strip() for _key, text in _strings_under(frontmatter, _ALIAS_KEYS))
-
-
-def _distinct(names: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(short_name(name) for name in names if name))
 
 
 def _strings_under(frontmatter: Frontmatter, names: tuple[str, ...]) -> Iterator[tuple[str, str]]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 from urllib.parse import quote, unquote
 
-from memvault.model.note import Link, LinkStyle, ParsedNote
+from memvault.model.note import LinkStyle, ParsedNote
 from memvault.vault.frontmatter.read import read_frontmatter
 from memvault.vault.frontmatter.yaml_text import NO_QUOTES, YamlQuotes
 from memvault.vault.lines import lines_of, note_text
@@ -255,7 +255,10 @@ def _table_lines(text: str) -> frozenset[int]:
 
 def _differs_only_in_links(before: ParsedNote, after: ParsedNote, redirect: Redirect) -> bool:
     """Whether text, code, properties and all links that were not redirected are equal."""
-    targets = [_redirected(link, redirect) for link in before.links]
+    targets = [
+        redirect(WrittenLink(link.target, link.subpath, link.style is LinkStyle.EMBED))
+        for link in before.links
+    ]
     if (
         not _has_same_texts(before, after, any(t is not None and t.only_target for t in targets))
         or [code.text for code in before.code] != [code.text for code in after.code]
@@ -266,21 +269,13 @@ def _differs_only_in_links(before: ParsedNote, after: ParsedNote, redirect: Redi
         return False
     for old, new, new_target in zip(before.links, after.links, targets, strict=True):
         is_unchanged = (new.target, new.subpath) == (old.target, old.subpath)
-        if new_target is None and not is_unchanged:
-            return False
-        leads_to_target = (
-            new.target in (new_target.name, without_suffix(new_target.path)) if new_target else True
-        )
-        if not (leads_to_target or is_unchanged) or (old.style, old.relation) != (
-            new.style,
-            new.relation,
-        ):
+        leads_to_target = new_target is not None and new.target in (
+            new_target.name, without_suffix(new_target.path)
+        )  # fmt: skip
+        is_same_kind = (new.style, new.relation) == (old.style, old.relation)
+        if not is_same_kind or not (leads_to_target or is_unchanged):
             return False
     return True
-
-
-def _redirected(link: Link, redirect: Redirect) -> NewTarget | None:
-    return redirect(WrittenLink(link.target, link.subpath, link.style is LinkStyle.EMBED))
 
 
 def _has_same_texts(before: ParsedNote, after: ParsedNote, shows_new_names: bool) -> bool:

@@ -13,7 +13,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from memvault.model.errors import DiskFull, StorageError
-from memvault.vault.atomic_rename import atomic_swap, rename_if_free
+from memvault.vault.atomic_rename import UNSUPPORTED, atomic_swap, rename_if_free
 
 TEMPORARY_PREFIX = ".memvault-"
 TEMPORARY_SUFFIX = ".tmp"
@@ -29,12 +29,8 @@ NO_DRIVE = {
     )
     if hasattr(errno, name)
 }  # fmt: skip
-_UNSUPPORTED = {
-    errno.EINVAL, errno.ENOSYS, errno.EPERM,
-    getattr(errno, "ENOTSUP", errno.ENOSYS), getattr(errno, "EOPNOTSUPP", errno.ENOSYS),
-}  # fmt: skip
-_NO_HARD_LINKS = _UNSUPPORTED | {errno.EMLINK, errno.EXDEV}
-_NO_FOLDER_SYNC = _UNSUPPORTED | {errno.EACCES, errno.EBADF, errno.EISDIR}
+_NO_HARD_LINKS = UNSUPPORTED | {errno.EMLINK, errno.EXDEV}
+_NO_FOLDER_SYNC = UNSUPPORTED | {errno.EACCES, errno.EBADF, errno.EISDIR}
 _SHARING_RETRIES = 20
 _SHARING_PAUSE_SECONDS = 0.05
 
@@ -96,7 +92,7 @@ def temporary_path_for(
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        with _ignoring(_UNSUPPORTED):  # a file system without permissions
+        with _ignoring(UNSUPPORTED):  # a file system without permissions
             temporary.chmod(_mode_for(target) if mode is None else mode)
         if saved_ns is not None:
             with contextlib.suppress(OSError):

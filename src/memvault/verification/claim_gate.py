@@ -104,12 +104,8 @@ def _may_state_something(memory: Memory) -> bool:
     """Whether a title or a part of the path has several words, or a number."""
     place = PurePosixPath(memory.path)
     names = [memory.title, place.stem, *(part for part in place.parts[:-1] if not _DAY.match(part))]
-    words = [plain_words(name).split() for name in names]
-    return any(len(of_name) >= NAMING_WORDS or any(map(_has_digit, of_name)) for of_name in words)
-
-
-def _has_digit(word: str) -> bool:
-    return any(map(str.isdigit, word))
+    texts = map(plain_words, names)
+    return any(len(text.split()) >= NAMING_WORDS or any(map(str.isdigit, text)) for text in texts)
 
 
 @dataclass(frozen=True, slots=True)

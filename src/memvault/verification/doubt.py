@@ -63,13 +63,15 @@ def is_set_apart(lines: list[str], sentence: str, value_text: str) -> bool:
         value_text: the value that the sentence states.
     """
     sentence_text = readable(sentence)
-    line_numbers = [
-        k for k, line in enumerate(lines) if sentence_text in readable(line.replace("~~", ""))
+    are_marked = [
+        _is_marked(lines, number, value_text)
+        for number, line in enumerate(lines)
+        if sentence_text in readable(line.replace("~~", ""))
     ]
-    if line_numbers:
-        return all(_is_marked(lines, number, value_text) for number in line_numbers)
-    line_numbers = [k for k, line in enumerate(lines) if value_text in line]
-    return not line_numbers or any(_is_marked(lines, number, value_text) for number in line_numbers)
+    if are_marked:
+        return all(are_marked)
+    with_value = [number for number, line in enumerate(lines) if value_text in line]
+    return not with_value or any(_is_marked(lines, number, value_text) for number in with_value)
 
 
 def _is_marked(lines: list[str], number: int, value_text: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from memvault.model.errors import MemvaultError
@@ -29,23 +30,18 @@ class WeighedEvidence(NamedTuple):
     is_confirmed: bool
 
 
+@dataclass(frozen=True, slots=True)
 class EvidenceWeigher:
     """Weighs claims. Thread-safe.
 
-    Args:
+    Attributes:
         read: gives a note's bytes, by path.
         stated_conflicts: gives the contradictions and supersessions that notes state of memories.
     """
 
-    def __init__(
-        self,
-        memory_of: MemoryOf,
-        read: Callable[[str], bytes],
-        stated_conflicts: StatedConflicts,
-    ) -> None:
-        self._memory_of = memory_of
-        self._read = read
-        self._stated_conflicts = stated_conflicts
+    memory_of: MemoryOf
+    read: Callable[[str], bytes]
+    stated_conflicts: StatedConflicts
 
     def weigh(self, claims: Sequence[Claim], pool: Sequence[Claim]) -> WeighedEvidence:
         """The evidence that a pool of claims gives about these claims, one piece for each note.
@@ -92,18 +88,18 @@ class EvidenceWeigher:
 
     def _is_replaced(self, other: Claim, claim: Claim, agreeing: Sequence[Claim]) -> bool:
         """Whether a note from after a different claim confirms a claim."""
-        memory = self._memory_of(other.source.note_id)
+        memory = self.memory_of(other.source.note_id)
         if memory is not None and memory.verified:
             return False
         return any(is_older(other, later) and self._confirms(later, claim) for later in agreeing)
 
     def origin(self, claim: Claim) -> Origin:
-        return origin_of_claim(claim, self._memory_of(claim.source.note_id))
+        return origin_of_claim(claim, self.memory_of(claim.source.note_id))
 
     def _prevails(self, other: Claim, claim: Claim) -> bool:
         """Whether a different claim counts against a claim, rather than being older."""
-        memory = self._memory_of(claim.source.note_id)
-        other_memory = self._memory_of(other.source.note_id)
+        memory = self.memory_of(claim.source.note_id)
+        other_memory = self.memory_of(other.source.note_id)
         if other_memory is not None and other_memory.verified:
             return memory is None or not memory.verified
         if day_of_claim(claim) is None and memory is not None and self.origin(claim).is_person:
@@ -130,10 +126,10 @@ class EvidenceWeigher:
 
     def _is_withdrawn(self, note_id: str) -> bool:
         """Whether the person marked a note as wrong, or a supersession outdates it."""
-        memory = self._memory_of(note_id)
+        memory = self.memory_of(note_id)
         if memory is None or memory.is_marked_wrong:
             return True
-        return note_id in outdated_notes(self._stated_conflicts([note_id]), self._memory_of)
+        return note_id in outdated_notes(self.stated_conflicts([note_id]), self.memory_of)
 
     def _is_set_apart(self, claim: Claim) -> bool:
         """Whether its note quotes a claim, strikes it out or has it as an open task."""
@@ -141,7 +137,7 @@ class EvidenceWeigher:
         if source.is_property:
             return False
         try:
-            text = self._read(source.path).decode("utf-8", "replace")
+            text = self.read(source.path).decode("utf-8", "replace")
         except MemvaultError:
             return True
         lines = bare_lines(text)[source.lines.first - 1 : source.lines.last]
@@ -149,7 +145,7 @@ class EvidenceWeigher:
 
     def _evidence(self, claim: Claim) -> Evidence:
         source = claim.source
-        memory = self._memory_of(source.note_id)
+        memory = self.memory_of(source.note_id)
         is_persons = self.origin(claim).is_person
         is_claim = not is_persons and not (memory and memory.verified)
         stated = f"{claim.label}: {claim.value_text}"

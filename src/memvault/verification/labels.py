@@ -24,12 +24,12 @@ def hidden_labels(hit: Hit) -> dict[str, Any]:
         return dict.fromkeys(LABELS)
     if memory.verified or not memory.provenance.is_mixed:
         return {}
-    type_line = f"type: {memory.type}"
+    type_line, day = f"type: {memory.type}", memory.date
     is_own_type = memory.type == NO_TYPE or memory.provenance.of_property(type_line).is_person
     return {
         "type": memory.type if is_own_type else None,
         "tags": [tag for tag in memory.tags if _is_own_tag(tag, memory)],
-        "date": memory.date if _has_own_day(memory) else None,
+        "date": day if day is not None and is_own_day(day.date(), memory) else None,
         "rationale": None,
     }
 
@@ -41,7 +41,3 @@ def _is_own_tag(tag: str, memory: Memory) -> bool:
     if " " not in words.strip():
         lines += memory.provenance.own.split("\n")
     return any(words in f" {line} " for line in lines)
-
-
-def _has_own_day(memory: Memory) -> bool:
-    return memory.date is not None and is_own_day(memory.date.date(), memory)

@@ -14,11 +14,10 @@ from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from memvault.model.memory import Memory
-from memvault.model.months import MONTHS
+from memvault.model.months import MONTHS, WEEKDAYS
 from memvault.model.search import Hit
 from memvault.model.verification import NewerClaim
 from memvault.search.property_text import shown_value, words_of_key
-from memvault.search.times.time_patterns import WEEKDAYS
 from memvault.text.words import letter_runs
 from memvault.vault.readable import readable, sentences
 from memvault.verification.claims.amount_parsing import amounts_in

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
-from memvault.curation.changes.journal_decoder import DEVICE, JournalPhase
+from memvault.curation.changes.change_entries import DEVICE, JournalPhase
 from memvault.curation.changes.plan import Edit
 from memvault.curation.changes.trash import versions_of
 from memvault.curation.origins.reframing import Reframed, reframed

@@ -6,8 +6,8 @@ import logging
 from collections.abc import Iterable
 
 from memvault.curation.changes import file_edits
+from memvault.curation.changes.change_entries import JournalPhase
 from memvault.curation.changes.change_recorder import ChangeRecorder
-from memvault.curation.changes.journal_decoder import JournalPhase
 from memvault.model.change import Change
 from memvault.model.errors import StorageError
 from memvault.vault.files import Vault

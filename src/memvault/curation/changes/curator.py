@@ -16,6 +16,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Generic, TypeVar
 
 from memvault.curation.changes import file_edits
+from memvault.curation.changes.change_entries import JournalPhase
 from memvault.curation.changes.change_folders import new_folders, remove_empty_folders
 from memvault.curation.changes.change_lock import ChangeLock
 from memvault.curation.changes.change_recorder import ChangeRecorder, file_change
@@ -23,7 +24,6 @@ from memvault.curation.changes.crash_recovery import recover
 from memvault.curation.changes.current_places import CurrentPlaces
 from memvault.curation.changes.forgetting import check_permanent, check_restoring
 from memvault.curation.changes.history import History, merged_concepts
-from memvault.curation.changes.journal_decoder import JournalPhase
 from memvault.curation.changes.plan import Attribution, Plan, reversal_hash
 from memvault.curation.changes.staging import Staging
 from memvault.curation.changes.tombstones import Tombstones, tombstones_of

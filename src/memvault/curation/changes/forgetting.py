@@ -15,7 +15,7 @@ from memvault.curation.changes.history import History
 from memvault.curation.changes.plan import Attribution, Forgetting, Plan
 from memvault.curation.changes.staging import TRASH, Staging, is_in_trash
 from memvault.curation.changes.tombstones import Tombstones
-from memvault.curation.origins.provenance import origin_of_entry, spoken_key
+from memvault.curation.origins.provenance import origin_of_change, spoken_key
 from memvault.curation.targets import Target, concept_ids, names_of_memory
 from memvault.model.change import Change, ChangeKind, FileChange
 from memvault.model.errors import AmbiguousTarget, InvalidParams, NoteNotFound
@@ -100,7 +100,7 @@ def untouched_by_person(newest_first: Sequence[Change], path: str, version: str 
         if not files:
             continue
         is_spoken = any(spoken_key(file.path) in change.memo for file in files)
-        if is_spoken or origin_of_entry(change.kind, change.actor, change.memo).is_person:
+        if is_spoken or origin_of_change(change).is_person:
             return False
         paths.update(*(file.paths for file in files))
         steps += files

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime
 
-from memvault.curation.changes.journal_decoder import DEVICE, PURGED, JournalPhase, deletion
+from memvault.curation.changes.change_entries import DEVICE, PURGED, JournalPhase, deletion
 from memvault.model.change import Change, ChangeKind, Fact, FactKind, FileChange
 from memvault.model.errors import AmbiguousTarget, MemvaultError, NoteNotFound
 from memvault.model.graph import GraphNode, NodeKind

@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 
 from pydantic import ValidationError
 
-from memvault.curation.changes.journal_decoder import PURGED, JournalPhase
+from memvault.curation.changes.change_entries import PURGED, JournalPhase
 from memvault.curation.changes.plan import Attribution, Forgetting, Plan, reversal_hash
 from memvault.model.change import ChangeKind
 from memvault.model.memory import Tombstone

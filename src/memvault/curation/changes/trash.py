@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import dropwhile
 
+from memvault.curation.changes.change_entries import PURGED
 from memvault.curation.changes.file_edits import current_bytes
 from memvault.curation.changes.history import History
-from memvault.curation.changes.journal_decoder import PURGED
 from memvault.curation.changes.staging import is_in_trash
 from memvault.curation.changes.tombstones import Tombstones
 from memvault.model.change import SYSTEM, Change, ChangeKind, FileChange

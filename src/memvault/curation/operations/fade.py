@@ -24,7 +24,7 @@ from memvault.vault.compose import appended
 from memvault.vault.frontmatter.edit import body_of, remove_key, set_key, with_body
 from memvault.vault.frontmatter.read import read_frontmatter
 from memvault.vault.lines import lines_of, newline_of, note_text
-from memvault.vault.parse import MAX_NOTE_BYTES, content_hash, decode, frontmatter_of
+from memvault.vault.parse import MAX_PARSED_BYTES, content_hash, decode, frontmatter_of
 from memvault.vault.version_store import ARCHIVE, SUFFIX
 
 FADED, ARCHIVED, ID = "faded", "archived", "id"
@@ -203,8 +203,8 @@ def body_is_unchanged(data: bytes, last: Change) -> bool:
 
 def check_body(path: str, data: bytes) -> None:
     """Raise MalformedFrontmatter if the end of the frontmatter is ambiguous."""
-    text = decode(data, MAX_NOTE_BYTES).text
-    if decode(body_of(data), MAX_NOTE_BYTES).text != text[read_frontmatter(text).body_start :]:
+    text = decode(data, MAX_PARSED_BYTES).text
+    if decode(body_of(data), MAX_PARSED_BYTES).text != text[read_frontmatter(text).body_start :]:
         raise MalformedFrontmatter(
             f"{path}: the properties cannot be separated from the text", line=1
         )

@@ -26,7 +26,7 @@ from memvault.curation.origins.sentence_digests import (
 )
 from memvault.curation.origins.sentence_origins import SentenceOrigins
 from memvault.curation.origins.stated_origin import is_recorded, stated_origin
-from memvault.model.change import SYSTEM, Actor, Change, ChangeKind, FileChange
+from memvault.model.change import SYSTEM, Change, ChangeKind, FileChange
 from memvault.model.errors import StorageError
 from memvault.model.provenance import (
     PERSON,
@@ -180,7 +180,7 @@ class Provenances(JournalReader):
             self._renamed.remember(path, frozenset(own), frozenset(foreign))
 
     def _apply_change(self, change: Change) -> None:
-        origin = origin_of_entry(change.kind, change.actor, change.memo)
+        origin = origin_of_change(change)
         is_redone = change.kind is ChangeKind.UNDONE and self._apply_undo(change)
         keys = [f"path:{file.path}" for file in change.files]
         keys += [f"id:{node_id}" for node_id in change.merged_from]
@@ -317,14 +317,15 @@ class Provenances(JournalReader):
                 record.set_reframing_valid(change, valid=valid)
 
 
-def origin_of_entry(kind: str, actor: Actor, data: Mapping[str, Any]) -> Origin:
-    """The origin of the sentences that a journal entry of this kind adds."""
-    if kind in ("imported", "import_updated"):
-        return Origin(kind=OriginKind.IMPORT, name=str(data.get("source", "")))
-    if kind == ChangeKind.CAPTURED:
+def origin_of_change(change: Change) -> Origin:
+    """The origin of the sentences that a change adds."""
+    kind, actor = change.kind, change.actor
+    if kind in (ChangeKind.IMPORTED, ChangeKind.IMPORT_UPDATED):
+        return Origin(kind=OriginKind.IMPORT, name=change.memo.get(SOURCE, ""))
+    if kind is ChangeKind.CAPTURED:
         return Origin(kind=OriginKind.CLIENT, name=actor.name)
     if actor.kind == "client":
-        origin = OriginKind.WEB if data.get(WEB) else OriginKind.CLIENT
+        origin = OriginKind.WEB if change.memo.get(WEB) else OriginKind.CLIENT
         return Origin(kind=origin, name=actor.name, session=actor.session)
     if actor.kind == "system" or kind in (ChangeKind.COMPRESSED, ChangeKind.DREAMED):
         return Origin(kind=OriginKind.MEMVAULT)

@@ -18,7 +18,7 @@ from memvault.model.provenance import OriginKind
 from memvault.search.scope import SavedNote
 from memvault.stores.graph_view import GraphView
 from memvault.text.names import kind_of
-from memvault.text.relations import EMBED_WEIGHT
+from memvault.text.note_graph import EMBED_WEIGHT
 from memvault.vault.compose import title_of
 from memvault.vault.documents import is_document
 from memvault.vault.frontmatter.dates import read_date

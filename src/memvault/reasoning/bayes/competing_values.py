@@ -102,7 +102,7 @@ def competing_values_of(
         return None
     return CompetingValues(
         first.label,
-        tuple(_plain_value(claim) for claim in values),
+        tuple(claim.value_text.strip(" .*_") for claim in values),
         tuple(witnesses[:MAX_WITNESSES]),
     )
 
@@ -269,10 +269,6 @@ def _equal(first: Claim, second: Claim) -> bool:
     if isinstance(first.value, Amount) and isinstance(second.value, Amount):
         return equal_amounts(first.value, second.value) is True
     return first.value == second.value
-
-
-def _plain_value(claim: Claim) -> str:
-    return claim.value_text.strip(" .*_")
 
 
 # The start of text after the last value that qualifies it: "200 MB for the Plus plan".

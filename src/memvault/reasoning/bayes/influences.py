@@ -28,8 +28,8 @@ from memvault.model.graph import (
 from memvault.model.memory import Memory, MemoryOf
 from memvault.model.verification import ConflictKind
 from memvault.reasoning.bayes.source_weights import belief, moment_of, recency, weight
-from memvault.reasoning.causal import causal_link
 from memvault.reasoning.conflicts import stated_conflict
+from memvault.reasoning.stated_causes import causal_link
 from memvault.stores.graph_view import GraphView
 
 MAX_EDGES = 400  # strongest edges of one node that are read
@@ -72,20 +72,18 @@ class Influence:
     between_notes: bool = False
 
 
+@dataclass(frozen=True, slots=True)
 class Influences:
     """Reads the influences on and from nodes, for one question.
 
-    Args:
+    Attributes:
         latest: the moment from which ages count.
     """
 
-    def __init__(
-        self, edges: GraphView, memory_of: MemoryOf, latest: datetime, half_life_days: float
-    ) -> None:
-        self._edges = edges
-        self._memory_of = memory_of
-        self._latest = latest
-        self._half_life = half_life_days
+    edges: GraphView
+    memory_of: MemoryOf
+    latest: datetime
+    half_life_days: float
 
     def of(self, node_id: str) -> list[Influence]:
         """The influences that start or end at a node, strongest first, each pair and kind once.
@@ -94,7 +92,7 @@ class Influences:
         a single statement is the edge's weight and confidence times the belief in its note.
         """
         equal_influences: dict[tuple[str, str, Kind], list[Influence]] = {}
-        for edge in self._edges.of(node_id)[:MAX_EDGES]:
+        for edge in self.edges.of(node_id)[:MAX_EDGES]:
             influence = self._of_edge(edge)
             if influence is not None and influence.cause != influence.effect:
                 equal_influences.setdefault(
@@ -106,7 +104,7 @@ class Influences:
     def related(self, node_id: str, max_edges: int) -> list[Influence]:
         """Like `of`, but for every relation: related nodes raise each other."""
         by_neighbour: dict[str, list[Influence]] = {}
-        for edge in self._edges.of(node_id)[:max_edges]:
+        for edge in self.edges.of(node_id)[:max_edges]:
             neighbour = edge.target if edge.source == node_id else edge.source
             stated = self._stated(edge)
             if stated is not None and neighbour != node_id:
@@ -117,15 +115,15 @@ class Influences:
         return [_combined(equal) for equal in by_neighbour.values()]
 
     def weight_of(self, memory: Memory) -> float:
-        return weight(memory, recency(moment_of(memory), self._latest, self._half_life))
+        return weight(memory, recency(moment_of(memory), self.latest, self.half_life_days))
 
     def sources_of(self, node_id: str) -> float:
         """The weight, in ordinary sources, of a node's own note, else of the notes that name it."""
-        memory = self._memory_of(node_id)
+        memory = self.memory_of(node_id)
         if memory is not None:
             return self.weight_of(memory)
-        naming = {edge.source for edge in self._edges.of(node_id)[:MAX_STATING_NOTES]}
-        memories = (self._memory_of(key) for key in sorted(naming))
+        naming = {edge.source for edge in self.edges.of(node_id)[:MAX_STATING_NOTES]}
+        memories = (self.memory_of(key) for key in sorted(naming))
         return sum(NAMED_ONLY * self.weight_of(memory) for memory in memories if memory is not None)
 
     def _of_edge(self, edge: GraphEdge) -> Influence | None:
@@ -149,25 +147,25 @@ class Influences:
             ends = (edge.source, edge.target)
             cause, effect = ends if meaning == "supports" else ends[::-1]
             return cause, effect, Kind.RAISES, True
-        conflict = stated_conflict(edge, self._edges)
+        conflict = stated_conflict(edge, self.edges)
         if conflict is not None:
             lowering, lowered = (side.node.id for side in conflict.sides)
             if conflict.kind is ConflictKind.CONTRADICTION and self._is_newer(lowered, lowering):
                 lowering, lowered = lowered, lowering
             return lowering, lowered, Kind.LOWERS, True
-        link = causal_link(edge, self._edges)
+        link = causal_link(edge, self.edges)
         if link is None:
             return None
         return link.cause.id, link.effect.id, _KINDS.get(meaning or "", Kind.RAISES), False
 
     def _is_newer(self, note_id: str, other_id: str) -> bool:
-        memory, other = self._memory_of(note_id), self._memory_of(other_id)
+        memory, other = self.memory_of(note_id), self.memory_of(other_id)
         if memory is None or other is None:
             return False
         return moment_of(memory) > moment_of(other)
 
     def _stated(self, edge: GraphEdge) -> InfluenceSource | None:
-        memory = self._memory_of(edge.source)
+        memory = self.memory_of(edge.source)
         if memory is None:
             return None
         return InfluenceSource(

@@ -52,6 +52,10 @@ class ProbabilityQuery:
     interventions: Truths = field(default_factory=dict)
     scope: Scope | None = None
 
+    @property
+    def evidence(self) -> Truths:
+        return {**self.given, **self.interventions}
+
 
 @dataclass(frozen=True, slots=True)
 class Condition:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import chain
 
@@ -53,30 +53,21 @@ NOT_CONNECTED = "Changes nothing, since no note connects it with what is asked: 
 ClaimsOf = Callable[[str, Sequence[Hit], Scope | None], Sequence[Claim]]
 
 
+@dataclass(frozen=True, slots=True)
 class Reasoner:
     """Answers questions about probability. Thread-safe.
 
-    Args:
+    Attributes:
         claims_of: gives the claims about a question in these memories and others found with them.
         find_names: finds the spans of a text that name nodes of the vault.
     """
 
-    def __init__(
-        self,
-        edges: GraphView,
-        memory_of: MemoryOf,
-        *,
-        find: FindMemories,
-        claims_of: ClaimsOf,
-        find_names: FindNames,
-        settings: ReasoningSettings,
-    ) -> None:
-        self._edges = edges
-        self._memory_of = memory_of
-        self._find = find
-        self._claims_of = claims_of
-        self._find_names = find_names
-        self._settings = settings
+    edges: GraphView
+    memory_of: MemoryOf
+    find: FindMemories
+    claims_of: ClaimsOf
+    find_names: FindNames
+    settings: ReasoningSettings
 
     def ask(self, query: ProbabilityQuery) -> ProbabilityResult:
         """The probability of each answer.
@@ -87,7 +78,7 @@ class Reasoner:
         """
         question = read_question(query.text)
         query = self._with_conditions(query, question)
-        named_ids = list(dict.fromkeys(key for *_, key in self._find_names(question.text, None)))
+        named_ids = list(dict.fromkeys(key for *_, key in self.find_names(question.text, None)))
         if query.target is not None:
             return self._answer_for_node(query, query.target)
         influenced = [key for key in named_ids if self._is_influenced(key, query.scope)]
@@ -109,8 +100,8 @@ class Reasoner:
     ) -> ProbabilityQuery:
         given, interventions = dict(query.given), dict(query.interventions)
         for condition in question.conditions:
-            for *_, key in self._find_names(condition.text, None):
-                if key not in query.given and key not in query.interventions:
+            for *_, key in self.find_names(condition.text, None):
+                if key not in query.evidence:
                     (interventions if condition.is_intervention else given)[key] = condition.holds
         return replace(query, given=given, interventions=interventions)
 
@@ -129,7 +120,7 @@ class Reasoner:
 
     def _most_affected(self, query: ProbabilityQuery) -> str | None:
         """The node most affected by the evidence, or None; for a question that names no target."""
-        evidence = {**query.given, **query.interventions}
+        evidence = query.evidence
         if not query.text or not evidence:
             return None
         allowed = self.allowed(query.scope)
@@ -146,8 +137,8 @@ class Reasoner:
     def _competing_values(
         self, query: ProbabilityQuery, question: ProbabilityQuestion
     ) -> CompetingValues | None:
-        hits = self._find(question.text, MAX_MEMORIES, query.scope)
-        claims = self._claims_of(question.text, hits, query.scope)
+        hits = self.find(question.text, MAX_MEMORIES, query.scope)
+        claims = self.claims_of(question.text, hits, query.scope)
         return competing_values_of(claims_answering(claims, question.text), self._group_of)
 
     def _group_of(self, claim: Claim) -> str:
@@ -155,7 +146,7 @@ class Reasoner:
 
         All clients are one group, since they choose their own names.
         """
-        memory = self._memory_of(claim.source.note_id)
+        memory = self.memory_of(claim.source.note_id)
         group = origin_of_claim(claim, memory).witness or "memvault"
         is_persons = group in ("person", "import") or (memory is not None and memory.verified)
         return "" if is_persons else group
@@ -163,9 +154,9 @@ class Reasoner:
     # -- answers ----------------------------------------------------------------------------------
 
     def _answer_for_node(self, query: ProbabilityQuery, target: str) -> ProbabilityResult:
-        evidence_ids = dict.fromkeys((*query.given, *query.interventions))
-        reader = self.influences([target, *evidence_ids])
-        graph = influence_graph([target, *evidence_ids], reader.of, self.allowed(query.scope))
+        node_ids = [target, *query.evidence]
+        reader = self.influences(node_ids)
+        graph = influence_graph(node_ids, reader.of, self.allowed(query.scope))
         network = graph.network(reader.sources_of, self.name_of)
         touching = [
             influence
@@ -173,7 +164,7 @@ class Reasoner:
             if target in (influence.cause, influence.effect)
         ]
         own_weight = reader.sources_of(target)
-        if not touching and self._memory_of(target) is None:
+        if not touching and self.memory_of(target) is None:
             return ProbabilityResult(self.name_of(target), notice=NOTHING)
         stating_weights = {
             s.memory_id: s.weight for influence in touching for s in influence.stated
@@ -191,16 +182,15 @@ class Reasoner:
     def _answer_for_values(
         self, query: ProbabilityQuery, competing: CompetingValues
     ) -> ProbabilityResult:
-        evidence_ids = dict.fromkeys((*query.given, *query.interventions))
         notes = list(dict.fromkeys(witness.claim.source.note_id for witness in competing.witnesses))
-        weights = weighed_witnesses(competing, self._memory_of, self._settings.half_life_days)
+        weights = weighed_witnesses(competing, self.memory_of, self.settings.half_life_days)
         reader = self.influences(notes)
 
         def between_notes_only(key: str) -> Iterable[Influence]:
             return (influence for influence in reader.of(key) if influence.between_notes)
 
         graph = influence_graph(
-            [*notes, *evidence_ids], between_notes_only, self.allowed(query.scope)
+            [*notes, *query.evidence], between_notes_only, self.allowed(query.scope)
         )
         strongest = {
             note: max(w for witness, w in weights if witness.claim.source.note_id == note)
@@ -219,10 +209,11 @@ class Reasoner:
             for used in self._evidence(query, VALUE, graph, network)
             if used.memory_id not in notes
         ]
+        notices = (_unconfirmed(competing), self._unconnected(query, graph, notes))
         return replace(
             answer,
             evidence=tuple(sorted(evidence, key=lambda used: -used.weight)),
-            notice=_joined(_unconfirmed(competing), self._unconnected(query, graph, notes)),
+            notice=" ".join(filter(None, notices)) or None,
         )
 
     def _posterior(
@@ -235,7 +226,7 @@ class Reasoner:
     ) -> ProbabilityResult:
         changed = network.intervened(_states(query.interventions))
         evidence = {**_states(query.interventions), **statements, **_states(query.given)}
-        result = posterior(changed, target, evidence, self._settings.exact_ms / 1e3)
+        result = posterior(changed, target, evidence, self.settings.exact_ms / 1e3)
         variable = network.variables[target]
         outcomes = [
             Outcome(name, chance, *wilson(min(1.0, max(0.0, chance)), sources))
@@ -244,8 +235,8 @@ class Reasoner:
         return ProbabilityResult(
             variable.name,
             tuple(sorted(outcomes, key=lambda outcome: -outcome.probability)),
-            given=tuple((node_ref(key, self._edges), v) for key, v in query.given.items()),
-            done=tuple((node_ref(key, self._edges), v) for key, v in query.interventions.items()),
+            given=tuple((node_ref(key, self.edges), v) for key, v in query.given.items()),
+            done=tuple((node_ref(key, self.edges), v) for key, v in query.interventions.items()),
             approximate=result.approximate,
         )
 
@@ -264,20 +255,19 @@ class Reasoner:
             witness.share * note_weight,
             source.lines,
             witness.claim.sentence,
-            str(origin_of_claim(witness.claim, self._memory_of(source.note_id)).kind),
+            str(origin_of_claim(witness.claim, self.memory_of(source.note_id)).kind),
         )
 
     def _evidence(
         self, query: ProbabilityQuery, target: str, graph: InfluenceGraph, network: Network
     ) -> tuple[EvidenceUsed, ...]:
         """The statements that inform the target, first those about the target itself."""
-        evidence_ids = {*query.given, *query.interventions}
-        relevant = network.intervened(_states(query.interventions)).restricted(
-            [target, *evidence_ids, *_statement_variables(network)]
-        )
-        informing = relevant.active(target, evidence_ids | _statement_variables(network))
+        evidence_ids = query.evidence.keys() | _statement_variables(network)
+        changed = network.intervened(_states(query.interventions))
+        relevant = changed.restricted([target, *evidence_ids])
+        informing = relevant.active(target, evidence_ids)
         used: list[tuple[int, EvidenceUsed]] = []
-        note = self._memory_of(target)
+        note = self.memory_of(target)
         if note is not None:
             sources = self.influences([note.id]).sources_of(note.id)
             used.append((0, EvidenceUsed(note.id, note.title, note.path, WHOLE_NOTE, sources)))
@@ -293,7 +283,7 @@ class Reasoner:
         return tuple(evidence for _, evidence in used)
 
     def _of_statement(self, stated: InfluenceSource, bearing: str) -> EvidenceUsed:
-        memory = self._memory_of(stated.memory_id)
+        memory = self.memory_of(stated.memory_id)
         assert memory is not None  # the reader gives statements of known memories only
         return EvidenceUsed(
             memory.id, memory.title, memory.path, bearing, stated.weight,
@@ -305,28 +295,28 @@ class Reasoner:
     ) -> str | None:
         ends = [(influence.cause, influence.effect) for influence in graph.influences]
         reached = reachable(targets, lambda key: chain.from_iterable(e for e in ends if key in e))
-        unreached = [key for key in (*query.given, *query.interventions) if key not in reached]
+        unreached = [key for key in query.evidence if key not in reached]
         if not unreached:
             return None
-        return NOT_CONNECTED.format(names=", ".join(map(self.name_of, dict.fromkeys(unreached))))
+        return NOT_CONNECTED.format(names=", ".join(map(self.name_of, unreached)))
 
     # -- for effects and inference ----------------------------------------------------------------
 
     def influences(self, node_ids: Iterable[str]) -> Influences:
         """A reader of influences; ages count from the latest note about or naming these nodes."""
         keys = list(node_ids)
-        edges = (edge for key in keys for edge in self._edges.of(key)[:MAX_EDGES_DATED])
+        edges = (edge for key in keys for edge in self.edges.of(key)[:MAX_EDGES_DATED])
         notes = {edge.source for edge in edges} | set(keys)
-        memories = (self._memory_of(key) for key in notes)
+        memories = (self.memory_of(key) for key in notes)
         moments = [moment_of(memory) for memory in memories if memory is not None]
         latest = max(moments, default=datetime.now(UTC))
-        return Influences(self._edges, self._memory_of, latest, self._settings.half_life_days)
+        return Influences(self.edges, self.memory_of, latest, self.settings.half_life_days)
 
     def allowed(self, scope: Scope | None) -> Callable[[str], bool]:
-        return allowed_in(scope, self._memory_of)
+        return allowed_in(scope, self.memory_of)
 
     def name_of(self, key: str) -> str:
-        return node_ref(key, self._edges).name or key
+        return node_ref(key, self.edges).name or key
 
 
 def _unconfirmed(competing: CompetingValues) -> str | None:
@@ -334,10 +324,6 @@ def _unconfirmed(competing: CompetingValues) -> str | None:
     confirmed = {witness.value for witness in competing.witnesses if not witness.group}
     claimed = [value for k, value in enumerate(competing.values) if k not in confirmed]
     return UNCONFIRMED.format(values=", ".join(claimed)) if claimed else None
-
-
-def _joined(*notices: str | None) -> str | None:
-    return " ".join(filter(None, notices)) or None
 
 
 def _statement_variables(network: Network) -> set[str]:

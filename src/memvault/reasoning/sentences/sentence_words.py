@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from memvault.model.months import WEEKDAYS
 from memvault.search.question_languages import languages_of
 from memvault.search.times.cldr_times import weekday_of
 from memvault.stores.vectors.languages import is_function_word
@@ -25,7 +26,7 @@ from memvault.verification.vault_names import FindNames
 _NUMBERS = {**NUMBER_WORDS, "once": 1.0, "twice": 2.0, "free": 0.0, "nothing": 0.0}
 KINDS = {
     "month": " ".join(calendar.month_name[1:]).lower(),
-    "weekday": " ".join(calendar.day_name).lower(),
+    "weekday": " ".join(WEEKDAYS),
     "ordinal": "first second third fourth fifth sixth last",
     "share": "all half none whole",
     "period": "hourly daily weekly monthly yearly",
@@ -38,7 +39,6 @@ _PERIOD = re.compile(
     r"\b(?:every|each|per|once an?|twice an?|times an?|an?)\s+(\w+)", re.IGNORECASE
 )
 _PERIODS = {"hour", "day", "night", "morning", "evening", "week", "month", "year"}
-_WEEKDAYS = frozenset(KINDS["weekday"].split())
 _OPPOSITES = (
     "north south|east west|upper lower|top bottom|left right|inside outside|"
     "indoors outdoors|on off|enabled disabled|enable disable|open closed|"
@@ -279,7 +279,7 @@ def _read(token: str, languages: Iterable[str], *, is_first: bool) -> list[tuple
 def _weekday(word: str, languages: Iterable[str]) -> str | None:
     """The English weekday that a word of these languages means ("mittwochs"); None for others."""
     forms = (word, word.removesuffix("s"))
-    if (weekday := next((form for form in forms if form in _WEEKDAYS), None)) is not None:
+    if (weekday := next((form for form in forms if form in WEEKDAYS), None)) is not None:
         return weekday
     named = (weekday_of(form, language) for language in languages for form in forms)
     return next((weekday for weekday in named if weekday is not None), None)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from memvault.model.memory import Memory
 from memvault.model.search import Hit
 from memvault.search.context import parts as parts_of
 from memvault.search.context.forms import (
@@ -22,15 +21,14 @@ from memvault.search.context.forms import (
 )
 from memvault.search.context.layout import ContextLayout
 from memvault.search.context.outline import Outline, Outlines
-from memvault.search.context.parts import Leading, Part
+from memvault.search.context.parts import Leading, Part, Source
 from memvault.search.context.properties import PropertyChooser, quotable
-from memvault.search.context.scoring import Scores, may_come_first, scores
+from memvault.search.context.scoring import may_come_first, scores
 from memvault.search.context.selection import MIN_SHARE, RELEVANCE_WEIGHT, RemainingBudget, select
 from memvault.search.lists.comparisons import asks_to_compare
 from memvault.search.lists.general_questions import asks_for_all
 from memvault.search.times.question_time import QuestionTime
 from memvault.text.encoders.embedding import Embedder
-from memvault.text.tokens import TokenCounter
 
 CUT = "…"  # after a cut sentence; one is cut only if no whole one fits
 MAX_NOTE_SHARE = 0.25  # of the budget, of a first memory that is quoted whole
@@ -74,81 +72,58 @@ class Distiller:
                 short facts, else narrative.
             time: the time that the question names, if any.
         """
-        hits: list[Hit] = []
-        outlines: list[Outline] = []
-        asked_properties: list[tuple[str, ...]] = []
-        textless: set[str] = set()
-        for hit, outline in zip(all_hits, self._outlines.of(all_hits), strict=True):
-            if outline is not None and outline.tokens:
-                hits.append(hit)
-                outlines.append(outline)
-                properties = self._chooser.answering(hit.memory, query, with_day=time is not None)
-                asked_properties.append(quotable(hit.memory, properties))
-            elif outline is not None and (of_properties := self._properties(query, hit.memory)):
-                hits.append(hit)
-                outlines.append(of_properties)
-                textless.add(hit.memory.id)
-                asked_properties.append(())  # they are its sentence
-        vector = self._embedder.embed_query(query)
-        task = _Distillation(
-            query,
-            hits,
-            outlines,
-            scored=scores(query, vector, hits, outlines, time),
-            asked_properties=asked_properties,
-            layout=ContextLayout(
-                query,
-                hits,
-                textless=textless,
-                chooser=self._chooser,
-                asked_properties=asked_properties,
-                tags_of=tags([hit.memory.id for hit in hits], self._starting),
-                budget=budget,
-                tokens=self._embedder.tokens,
-            ),
-            budget=budget,
-            tokens=self._embedder.tokens,
+        sources = self._sources(query, all_hits, time)
+        tags_of = tags([source.hit.memory.id for source in sources], self._starting)
+        layout = ContextLayout(
+            query, sources, self._chooser, tags_of, budget, self._embedder.tokens
         )
-        return task.context(form)
+        return _Distillation(layout).context(form)
 
-    def _properties(self, query: str, memory: Memory) -> Outline | None:
-        """The outline of a note without text; None if no property concerns the question.
-
-        Its one sentence are the properties that do.
-        """
-        properties = quotable(memory, self._chooser.answering(memory, query))
-        return self._outlines.of_text(properties_text(properties)) if properties else None
+    def _sources(
+        self, query: str, all_hits: Sequence[Hit], time: QuestionTime | None
+    ) -> list[Source]:
+        """The memories with text; of those without, the ones with properties that concern the
+        question, which are their one sentence."""
+        vector = self._embedder.embed_query(query)
+        found: list[tuple[Hit, Outline, tuple[str, ...], bool]] = []
+        for hit, outline in zip(all_hits, self._outlines.of(all_hits), strict=True):
+            if outline is None:
+                continue
+            has_text = outline.tokens > 0
+            with_day = has_text and time is not None
+            answering = self._chooser.answering(hit.memory, query, with_day=with_day)
+            properties = quotable(hit.memory, answering)
+            if has_text:
+                found.append((hit, outline, properties, True))
+            elif properties:
+                sentence = self._outlines.of_text(properties_text(properties))
+                found.append((hit, sentence, (), False))
+        hits, outlines = [hit for hit, *_ in found], [outline for _, outline, *_ in found]
+        scored = scores(query, vector, hits, outlines, time)
+        return [
+            Source(place, hit, outline, of_memory, properties, has_text)
+            for place, ((hit, outline, properties, has_text), of_memory) in enumerate(
+                zip(found, scored, strict=True)
+            )
+        ]
 
 
 class _Distillation:
     """One question's context in the making."""
 
-    def __init__(
-        self,
-        query: str,
-        hits: Sequence[Hit],
-        outlines: Sequence[Outline],
-        *,
-        scored: Sequence[Scores],
-        asked_properties: Sequence[tuple[str, ...]],
-        layout: ContextLayout,
-        budget: ContextBudget,
-        tokens: TokenCounter,
-    ) -> None:
-        self._outlines = list(outlines)
-        self._scores = scored
-        self._asked_properties = asked_properties
-        self._layout = layout
-        self._token_budget = budget
-        self._tokens = tokens
-        needs_tables = asks_for_all(query) or asks_to_compare(query)
-        self._max_table_tokens = int(MAX_TABLE_SHARE * budget.tokens) if needs_tables else 0
-        self._source_tokens = sum(outline.tokens for outline in outlines)
-        self._leading = _leading(hits, outlines, budget)
+    def __init__(self, layout: ContextLayout) -> None:
+        self._layout, self._sources = layout, layout.sources
+        needs_tables = asks_for_all(layout.query) or asks_to_compare(layout.query)
+        self._max_table_tokens = (
+            int(MAX_TABLE_SHARE * layout.token_budget.tokens) if needs_tables else 0
+        )
+        self._leading = _leading(self._sources, layout.token_budget)
         self._linked = [
-            index
-            for index, hit in enumerate(hits[:LINKED_AMONG])
-            if hit.hops and hit.confidence >= LINKED_CONFIDENCE and may_come_first(hit)
+            source.place
+            for source in self._sources[:LINKED_AMONG]
+            if source.hit.hops
+            and source.hit.confidence >= LINKED_CONFIDENCE
+            and may_come_first(source.hit)
         ]
 
     def context(self, form: ContextForm | None) -> Context:
@@ -156,7 +131,7 @@ class _Distillation:
         context = self._context(form)
         if context.excerpts or not self._sentence_parts():
             return context
-        return self._laid_out(context.form, self._cut_best_sentence(context.form))
+        return self._layout.context(context.form, self._cut_best_sentence(context.form))
 
     def _context(self, form: ContextForm | None) -> Context:
         is_code_wanted = form is ContextForm.CODE_FOCUSED
@@ -168,42 +143,40 @@ class _Distillation:
             best = max((part.score for part in chosen), default=0.0)
             form = parts_of.usual_form(
                 [
-                    self._outlines[part.memory].statements[index]
+                    self._sources[part.memory].outline.statements[index]
                     for part in chosen
                     for index in part.statements
                     if part.score >= MIN_SHARE * best
                 ]
             )
             if form is ContextForm.NARRATIVE:
-                return self._laid_out(form, self._with_neighbours(chosen, budget))
-        return self._laid_out(form, self._chosen_parts(form, is_code_wanted))
-
-    def _laid_out(self, form: ContextForm, chosen: Sequence[Part]) -> Context:
-        return self._layout.context(form, self._outlines, chosen)
+                return self._layout.context(form, self._with_neighbours(chosen, budget))
+        return self._layout.context(form, self._chosen_parts(form, is_code_wanted))
 
     def _form_without_choosing(self) -> ContextForm | None:
         """The form, if it does not depend on which sentences are chosen; else None."""
-        if self._leading is not None and _has_much_code(self._outlines[self._leading.memory]):
+        if self._leading is not None and _has_much_code(
+            self._sources[self._leading.memory].outline
+        ):
             return ContextForm.CODE_FOCUSED
         budget = self._layout.budget(ContextForm.RAW)
-        overhead = sum(budget.frame_tokens) + sum(budget.naming_tokens)
-        return ContextForm.RAW if self._source_tokens + overhead <= budget.limit else None
+        needed = sum(source.outline.tokens for source in self._sources)
+        needed += sum(budget.frame_tokens) + sum(budget.naming_tokens)
+        return ContextForm.RAW if needed <= budget.limit else None
 
     def _sentence_parts(self) -> list[Part]:
         return parts_of.sentence_parts(
-            self._outlines,
-            self._scores,
-            self._asked_properties,
+            self._sources,
             self._leading,
             linked=self._linked,
             max_table_tokens=self._max_table_tokens,
-            max_list_tokens=int(MAX_LIST_SHARE * self._token_budget.tokens),
+            max_list_tokens=int(MAX_LIST_SHARE * self._layout.token_budget.tokens),
         )
 
     def _chosen_parts(self, form: ContextForm, is_code_wanted: bool) -> list[Part]:
         budget = self._layout.budget(form)
         if form is ContextForm.RAW:
-            passages = parts_of.passage_parts(self._outlines, self._scores, self._asked_properties)
+            passages = parts_of.passage_parts(self._sources)
             all_fits = self._form_without_choosing() is ContextForm.RAW
             if all_fits:
                 return select(passages, budget, relevance_weight=1.0, min_share=0.0)
@@ -227,9 +200,7 @@ class _Distillation:
         """
         added = chosen
         while added and not budget.is_used:
-            near = parts_of.adjoining_sentences(
-                added, chosen, self._outlines, self._scores, self._asked_properties
-            )
+            near = parts_of.adjoining_sentences(added, chosen, self._sources)
             added = select(near, budget, relevance_weight=1.0, min_share=0.0)
             chosen = [*chosen, *added]
             added = [
@@ -267,23 +238,25 @@ class _Distillation:
         """
         pieces = [
             piece
-            for piece in parts_of.code_parts(self._outlines, self._scores)
+            for piece in parts_of.code_parts(self._sources)
             if is_wanted or (self._leading is not None and piece.memory == self._leading.memory)
         ]
         chosen = select(pieces, budget)
         if chosen or not pieces:
             return chosen
         best_part = max(pieces, key=lambda part: part.score)
-        outline = self._outlines[best_part.memory]
+        source = self._sources[best_part.memory]
         overhead = budget.frame_tokens[best_part.memory] + budget.naming_tokens[best_part.memory]
         remaining_tokens = budget.limit - overhead
-        whole_code = outline.code[best_part.code[0]]
+        whole_code = source.outline.code[best_part.code[0]]
         lead_tokens = best_part.tokens - whole_code.tokens
-        cut_code = parts_of.first_lines(whole_code, self._tokens, remaining_tokens - lead_tokens)
+        cut_code = parts_of.first_lines(
+            whole_code, self._layout.tokens, remaining_tokens - lead_tokens
+        )
         if cut_code is None:
             return []
-        code = tuple(cut_code if piece is whole_code else piece for piece in outline.code)
-        self._outlines[best_part.memory] = replace(outline, code=code)
+        code = tuple(cut_code if piece is whole_code else piece for piece in source.outline.code)
+        source.outline = replace(source.outline, code=code)
         return select([replace(best_part, tokens=lead_tokens + cut_code.tokens)], budget)
 
     def _cut_best_sentence(self, form: ContextForm) -> list[Part]:
@@ -295,10 +268,10 @@ class _Distillation:
         remaining_tokens = max(
             budget.limit - overhead - 1, budget.first_memory_tokens - frame_tokens - 1
         )
-        outline = self._outlines[best_part.memory]
-        whole_sentence = outline.statements[best_part.statements.start]
+        source = self._sources[best_part.memory]
+        whole_sentence = source.outline.statements[best_part.statements.start]
         text = (
-            self._tokens.split(whole_sentence.shown, remaining_tokens)[0]
+            self._layout.tokens.split(whole_sentence.shown, remaining_tokens)[0]
             if remaining_tokens > 0
             else ""
         )
@@ -307,9 +280,9 @@ class _Distillation:
         cut_sentence = whole_sentence._replace(shown=f"{text} {CUT}")
         statements = tuple(
             cut_sentence if sentence is whole_sentence else sentence
-            for sentence in outline.statements
+            for sentence in source.outline.statements
         )
-        self._outlines[best_part.memory] = replace(outline, statements=statements)
+        source.outline = replace(source.outline, statements=statements)
         return [best_part]
 
 
@@ -319,12 +292,10 @@ def _has_much_code(outline: Outline) -> bool:
     return tokens > 0 and tokens >= MIN_CODE_SHARE * outline.tokens
 
 
-def _leading(
-    hits: Sequence[Hit], outlines: Sequence[Outline], budget: ContextBudget
-) -> Leading | None:
+def _leading(sources: Sequence[Source], budget: ContextBudget) -> Leading | None:
     """The first memory that may come first, quoted whole if it is short for the budget."""
-    for memory, (hit, outline) in enumerate(zip(hits, outlines, strict=True)):
-        if may_come_first(hit):
-            is_short = outline.tokens <= MAX_NOTE_SHARE * budget.tokens
-            return Leading(memory, is_short)
+    for source in sources:
+        if may_come_first(source.hit):
+            is_short = source.outline.tokens <= MAX_NOTE_SHARE * budget.tokens
+            return Leading(source.place, is_short)
     return None

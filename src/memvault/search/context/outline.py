@@ -27,7 +27,7 @@ from memvault.search.context.note_text import MAX_BYTES, NoteText, with_token_co
 from memvault.search.context.sentence_arrays import Layout, TermIndex, terms_in
 from memvault.text.chunking import NAME_WEIGHT, section_name
 from memvault.text.encoders.embedding import Embedder
-from memvault.text.units import Unit, join, joins
+from memvault.text.units import Unit, joined
 from memvault.text.words import composed, some_words
 from memvault.vault.compose import fenced
 from memvault.vault.markdown.labelled_sentences import sentences_in
@@ -253,7 +253,7 @@ class Outlines:
     def _make_outlines(self, notes: Sequence[tuple[str, NoteText]]) -> list[Outline]:
         if not notes:
             return []
-        units = [_units(text.pieces) for _, text in notes]
+        units = [joined(text.pieces) for _, text in notes]
         texts = [unit.text for units_of_note, _ in units for unit in units_of_note]
         texts += [
             section_name(title, unit.heading)
@@ -333,19 +333,6 @@ def _statement(piece: Unit, as_shown: str, size: int, unit: int) -> Statement:
 
 def _size(outline: Outline) -> int:
     return 1 + len(outline.statements) + len(outline.code)
-
-
-def _units(pieces: Sequence[Unit]) -> tuple[list[Unit], list[int]]:
-    """The units in which indexing embedded these pieces, and for each piece its unit's index."""
-    units: list[Unit] = []
-    owners: list[int] = []
-    for piece in pieces:
-        if units and joins(units[-1], piece):
-            units[-1] = join(units[-1], piece)
-        else:
-            units.append(piece)
-        owners.append(len(units) - 1)
-    return units, owners
 
 
 def _passage(hit: Hit) -> NoteText:

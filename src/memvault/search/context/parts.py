@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from memvault.model.note import LineRange, normalised
+from memvault.model.search import Hit
 from memvault.search.context.forms import ContextForm
 from memvault.search.context.outline import Code, Outline, Statement
 from memvault.search.context.scoring import Scores, greatest_score
@@ -27,6 +28,24 @@ _ITEM = re.compile(r"( *)(?:[-*+]|\d+[.)]) ")
 _LABEL = re.compile(r"[^.!?:|]{1,40}::? ")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _STOPPED = re.compile(r"[.!?…。！？][\"'”’)\]*]*\Z")
+
+
+@dataclass(slots=True)
+class Source:
+    """A recalled memory whose sentences a context may quote.
+
+    Attributes:
+        place: its index among the recalled memories.
+        properties: those that the question asks for, which are shown with its sentences; none of a
+            memory without text: there they are its sentence.
+    """
+
+    place: int
+    hit: Hit
+    outline: Outline
+    scores: Scores
+    properties: tuple[str, ...] = ()
+    has_text: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +80,7 @@ class Leading:
 
 
 def sentence_parts(
-    outlines: Sequence[Outline],
-    scores: Sequence[Scores],
-    properties: Sequence[tuple[str, ...]],
+    sources: Sequence[Source],
     leading: Leading | None,
     *,
     linked: Sequence[int] = (),
@@ -77,7 +94,6 @@ def sentence_parts(
     `MIN_SHARE_OF_NOTE` of the best of their note: a long note must not fill the context.
 
     Args:
-        properties: those that are shown with the sentences of each memory.
         leading: its best sentence, or all of them, are kept in any case.
         linked: memories of which the best sentence is kept in any case.
         max_table_tokens: of a table that is one part; 0 if all rows are parts of their own.
@@ -85,56 +101,48 @@ def sentence_parts(
             of their own.
     """
     parts: list[Part] = []
-    least = MIN_SHARE_UNUSED * greatest_score(scores)
-    for memory, (outline, of_note) in enumerate(zip(outlines, scores, strict=True)):
-        best_of_note = float(of_note.statements.max(initial=0.0))
+    least = MIN_SHARE_UNUSED * greatest_score([source.scores for source in sources])
+    for source in sources:
+        best_of_note = float(source.scores.statements.max(initial=0.0))
         threshold, list_tokens = max(least, MIN_SHARE_OF_NOTE * best_of_note), max_list_tokens
         tables: list[Part] = []
-        if leading is not None and leading.memory == memory:
+        if leading is not None and leading.memory == source.place:
+            rows_of_tables = _tables(source.outline.statements)
             tables = [
                 table
-                for rows in _tables(outline.statements)
-                if (table := _rows_part(memory, outline, of_note, rows)).tokens <= max_table_tokens
-                and table.score >= least
+                for table in (_rows_part(source, rows) for rows in rows_of_tables)
+                if table.tokens <= max_table_tokens and table.score >= least
             ]
             threshold = min(threshold, best_of_note)
             if leading.is_whole:
                 threshold, list_tokens = 0.0, 0
-        elif memory in linked:
+        elif source.place in linked:
             threshold = min(threshold, best_of_note)
-        sentences = _sentences_and_lists(
-            memory, outline, of_note, tables, threshold=threshold, max_list_tokens=list_tokens
+        parts += tables
+        parts += _sentences_and_lists(
+            source, tables, threshold=threshold, max_list_tokens=list_tokens
         )
-        of_memory = [*tables, *sentences]
-        parts += (replace(part, properties=properties[memory]) for part in of_memory)
     return parts
 
 
 def _sentences_and_lists(
-    memory: int,
-    outline: Outline,
-    scores: Scores,
-    tables: Sequence[Part],
-    *,
-    threshold: float,
-    max_list_tokens: int,
+    source: Source, tables: Sequence[Part], *, threshold: float, max_list_tokens: int
 ) -> Iterator[Part]:
     """The sentences of a note from a score on that no table has, each with the list below it."""
     in_parts = {index for table in tables for index in table.statements}
-    for index, statement in enumerate(outline.statements):
-        if not statement.shown or scores.statements[index] < threshold or index in in_parts:
+    statements = source.outline.statements
+    for index, statement in enumerate(statements):
+        is_low = source.scores.statements[index] < threshold
+        if not statement.shown or is_low or index in in_parts:
             continue
-        rows = list_below(outline.statements, index, max_list_tokens)
+        rows = list_below(statements, index, max_list_tokens)
         in_parts.update(rows)
-        if len(rows) > 1:
-            yield _rows_part(memory, outline, scores, rows)
-        else:
-            yield _sentence(memory, outline, scores, index)
+        yield _rows_part(source, rows) if len(rows) > 1 else _sentence(source, index)
 
 
-def _rows_part(memory: int, outline: Outline, scores: Scores, rows: range) -> Part:
+def _rows_part(source: Source, rows: range) -> Part:
     """Several sentences as one part, with the score of the best of them."""
-    return _part(memory, outline, rows, float(scores.statements[rows.start : rows.stop].max()))
+    return _part(source, rows, float(source.scores.statements[rows.start : rows.stop].max()))
 
 
 def list_below(statements: Sequence[Statement], index: int, max_tokens: int) -> range:
@@ -169,11 +177,7 @@ def _tables(statements: Sequence[Statement]) -> Iterator[range]:
 
 
 def adjoining_sentences(
-    of: Sequence[Part],
-    chosen: Sequence[Part],
-    outlines: Sequence[Outline],
-    scores: Sequence[Scores],
-    properties: Sequence[tuple[str, ...]],
+    of: Sequence[Part], chosen: Sequence[Part], sources: Sequence[Source]
 ) -> list[Part]:
     """The sentences next to these of the chosen ones, below the same heading: they often complete
     them ("When was it?" "In May")."""
@@ -181,83 +185,79 @@ def adjoining_sentences(
     chosen_texts = {part.compared_text for part in chosen}
     parts: dict[tuple[int, int], Part] = {}
     for memory, index in ((part.memory, index) for part in of for index in part.statements):
-        statements = outlines[memory].statements
+        statements = sources[memory].outline.statements
         for near in (index + 1, index - 1):
             is_chosen = (memory, near) in places or (memory, near) in parts
             if is_chosen or not 0 <= near < len(statements):
                 continue
             if statements[near].shown and statements[near].heading == statements[index].heading:
-                part = _sentence(memory, outlines[memory], scores[memory], near)
-                parts[memory, near] = replace(part, properties=properties[memory])
+                parts[memory, near] = _sentence(sources[memory], near)
     return [part for part in parts.values() if part.compared_text not in chosen_texts]
 
 
-def _sentence(memory: int, outline: Outline, scores: Scores, index: int) -> Part:
+def _sentence(source: Source, index: int) -> Part:
     """One sentence as a part."""
-    statement = outline.statements[index]
+    statement = source.outline.statements[index]
     return Part(
-        memory=memory,
+        memory=source.place,
         statements=range(index, index + 1),
         code=(),
         tokens=statement.tokens,
-        score=float(scores.statements[index]),
-        vector=outline.vectors[statement.unit].astype(np.float32),
+        score=float(source.scores.statements[index]),
+        vector=source.outline.vectors[statement.unit].astype(np.float32),
         compared_text=statement.text.casefold(),
-        details=_details(memory, [statement]),
+        details=_details(source.place, [statement]),
+        properties=source.properties,
     )
 
 
-def passage_parts(
-    outlines: Sequence[Outline],
-    scores: Sequence[Scores],
-    properties: Sequence[tuple[str, ...]],
-) -> list[Part]:
-    """Sentences without a blank line between them as one part, split if long; and code.
-
-    Args:
-        properties: those that are shown with the passages of each memory.
-    """
+def passage_parts(sources: Sequence[Source]) -> list[Part]:
+    """Sentences without a blank line between them as one part, split if long; and code."""
     parts = []
-    for memory, (outline, of_note) in enumerate(zip(outlines, scores, strict=True)):
-        for run in _runs(outline.statements):
-            if not any(sentence.shown for sentence in outline.statements[run.start : run.stop]):
-                continue  # a table's head, which its rows repeat
-            of_run = of_note.statements[run.start : run.stop]
-            part = _part(memory, outline, run, float((of_run.max() + of_run.mean()) / 2))
-            parts.append(replace(part, properties=properties[memory]))
-    return [*parts, *code_parts(outlines, scores, with_leads=False)]
+    for source in sources:
+        for run in _runs(source.outline.statements):
+            sentences = source.outline.statements[run.start : run.stop]
+            if any(sentence.shown for sentence in sentences):  # unlike a table's head
+                of_run = source.scores.statements[run.start : run.stop]
+                parts.append(_part(source, run, float((of_run.max() + of_run.mean()) / 2)))
+    return [*parts, *code_parts(sources, with_leads=False)]
 
 
-def code_parts(
-    outlines: Sequence[Outline], scores: Sequence[Scores], *, with_leads: bool = True
-) -> list[Part]:
+def code_parts(sources: Sequence[Source], *, with_leads: bool = True) -> list[Part]:
     """Each piece of code, with the sentence in front of it if ``with_leads``."""
     parts = []
-    for memory, (outline, of_note) in enumerate(zip(outlines, scores, strict=True)):
-        for index, piece in enumerate(outline.code):
+    for source in sources:
+        for index, piece in enumerate(source.outline.code):
             lead = piece.lead if with_leads else None
             run = range(0) if lead is None else range(lead, lead + 1)
-            part = _part(memory, outline, run, float(of_note.code[index]))
-            tokens, text = part.tokens + piece.tokens + FENCE_TOKENS, piece.block.text
+            part = _part(source, run, float(source.scores.code[index]))
             parts.append(
-                replace(part, code=(index,), tokens=tokens, compared_text=text, details="")
+                replace(
+                    part,
+                    code=(index,),
+                    tokens=part.tokens + piece.tokens + FENCE_TOKENS,
+                    compared_text=piece.block.text,
+                    details="",
+                    properties=(),
+                )
             )
     return parts
 
 
-def _part(memory: int, outline: Outline, run: range, score: float) -> Part:
+def _part(source: Source, run: range, score: float) -> Part:
     """The sentences of a run as one part."""
-    sentences = outline.statements[run.start : run.stop]
+    sentences = source.outline.statements[run.start : run.stop]
     rows = sorted({sentence.unit for sentence in sentences})
     return Part(
-        memory=memory,
+        memory=source.place,
         statements=run,
         code=(),
         tokens=sum(sentence.tokens for sentence in sentences),
         score=score,
-        vector=normalised(outline.vectors[rows].astype(np.float32).sum(axis=0)),
+        vector=normalised(source.outline.vectors[rows].astype(np.float32).sum(axis=0)),
         compared_text=" ".join(" ".join(s.text for s in sentences).casefold().split()),
-        details=_details(memory, sentences),
+        details=_details(source.place, sentences),
+        properties=source.properties,
     )
 
 

@@ -20,7 +20,7 @@ from memvault.search.property_text import (
 )
 from memvault.search.question_forms import asks_for_amount, asks_for_day
 from memvault.text.encoders.embedding import Embedder
-from memvault.text.relations import NOT_FIELDS
+from memvault.text.note_graph import NOT_FIELDS
 from memvault.vault.frontmatter.properties import property_key
 
 # Set in notes of clients and imports.

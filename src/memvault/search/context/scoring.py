@@ -81,6 +81,9 @@ class Scores:
     code: Floats
 
 
+_Note = tuple[Hit, Outline, Scores]
+
+
 def scores(
     query: str,
     vector: Vector,
@@ -103,14 +106,15 @@ def scores(
         else _scores_of(hit, outline, vector, weights)
         for index, (hit, outline) in enumerate(zip(hits, outlines, strict=True))
     ]
-    _lift_stated_relations(hits, outlines, scores_of_notes)
+    notes = list(zip(hits, outlines, scores_of_notes, strict=True))
+    _lift_stated_relations(notes)
     if asks_for_tasks(query) or (time is not None and time.only_time and not time.past):
-        _lift_plans(hits, outlines, scores_of_notes, time)
+        _lift_plans(notes, time)
         return scores_of_notes
     if time is not None:
-        _lift_of_time(hits, outlines, scores_of_notes, time)
+        _lift_of_time(notes, time)
     if asks_for_newest(query, time) or _LAST.search(query if time is None else time.rest):
-        _order_latest_first(hits, outlines, scores_of_notes)
+        _order_latest_first(notes)
     return scores_of_notes
 
 
@@ -119,16 +123,16 @@ def may_come_first(hit: Hit) -> bool:
     return not hit.memory.is_claim and hit.verification.superseded_by is None
 
 
-def _lift_plans(
-    hits: Sequence[Hit],
-    outlines: Sequence[Outline],
-    scores_of_notes: Sequence[Scores],
-    time: QuestionTime | None,
-) -> None:
+def _bests(notes: Sequence[_Note]) -> tuple[float, float]:
+    """The greatest relevance of a note, and the greatest score of a sentence."""
+    relevance = max((hit.relevance for hit, *_ in notes), default=0.0)
+    return relevance, greatest_score([scores_of_note for *_, scores_of_note in notes])
+
+
+def _lift_plans(notes: Sequence[_Note], time: QuestionTime | None) -> None:
     """Raise the scores of what is to do, most for the time that the question names."""
-    best_relevance = max((hit.relevance for hit in hits), default=0.0)
-    best_score = greatest_score(scores_of_notes)
-    for hit, outline, scores_of_note in zip(hits, outlines, scores_of_notes, strict=True):
+    best_relevance, best_score = _bests(notes)
+    for hit, outline, scores_of_note in notes:
         lift = best_score * hit.relevance / best_relevance if best_relevance > 0.0 else best_score
         for index, statement in enumerate(outline.statements):
             if is_ticked_task(statement.shown):
@@ -149,15 +153,10 @@ def _plan_share(hit: Hit, statement: Statement, time: QuestionTime | None) -> fl
     return OTHER_TIME_SHARE if is_open else 0.0
 
 
-def _lift_of_time(
-    hits: Sequence[Hit],
-    outlines: Sequence[Outline],
-    scores_of_notes: Sequence[Scores],
-    time: QuestionTime,
-) -> None:
+def _lift_of_time(notes: Sequence[_Note], time: QuestionTime) -> None:
     """Raise the scores of sentences that name a day or year of the time, or whose headings do,
     without those that others wrote in the person's note."""
-    for hit, outline, scores_of_note in zip(hits, outlines, scores_of_notes, strict=True):
+    for hit, outline, scores_of_note in notes:
         lift, of_others = greatest_score([scores_of_note]), outline.written_by_others(hit.memory)
         for index, is_of_time in enumerate(are_of_time(time, hit.memory, outline)):
             if is_of_time and index not in of_others:
@@ -165,14 +164,12 @@ def _lift_of_time(
         scores_of_note.statements[:] *= 0.5  # so that none exceeds 1
 
 
-def _order_latest_first(
-    hits: Sequence[Hit], outlines: Sequence[Outline], scores_of_notes: Sequence[Scores]
-) -> None:
+def _order_latest_first(notes: Sequence[_Note]) -> None:
     """Give the latest of each note's dated sentences the score of the best of them, the one before
     it a little less, and so on, without much less relevant ones and those that others wrote in the
     person's note."""
     today = date.today()
-    for hit, outline, scores_of_note in zip(hits, outlines, scores_of_notes, strict=True):
+    for hit, outline, scores_of_note in notes:
         if hit.found_by is FoundBy.LIST:
             continue
         of_note, of_others = scores_of_note.statements, outline.written_by_others(hit.memory)
@@ -255,30 +252,25 @@ def _word_weights(query: str, outlines: Sequence[Outline]) -> dict[int, float]:
     return {term: w / sum_of_weights for term, w in weights.items()} if sum_of_weights > 0.0 else {}
 
 
-def _lift_stated_relations(
-    hits: Sequence[Hit], outlines: Sequence[Outline], scores_of_notes: Sequence[Scores]
-) -> None:
+def _lift_stated_relations(notes: Sequence[_Note]) -> None:
     """Raise the scores of sentences that state a followed relation."""
     relevance_of_step: dict[tuple[str, str], float] = {}
-    for hit in hits:
+    for hit, *_ in notes:
         for hop in hit.hops:
             key = hop.path, hop.sentence
             relevance_of_step[key] = max(relevance_of_step.get(key, 0.0), hit.relevance)
-    best_relevance = max((hit.relevance for hit in hits), default=0.0)
+    best_relevance, best_score = _bests(notes)
     if not relevance_of_step or best_relevance <= 0.0:
         return
-    best_score = greatest_score(scores_of_notes)
-    for hit, outline, scores_of_note in zip(hits, outlines, scores_of_notes, strict=True):
+    for hit, outline, scores_of_note in notes:
         lifts = {
             index: best_score * relevance_of_step[hit.memory.path, statement.text] / best_relevance
             for index, statement in enumerate(outline.statements)
             if (hit.memory.path, statement.text) in relevance_of_step
         }
-        if lifts:
-            for index in lifts.keys() - outline.written_by_others(hit.memory):
-                scores_of_note.statements[index] = max(
-                    scores_of_note.statements[index], lifts[index]
-                )
+        of_others = outline.written_by_others(hit.memory) if lifts else ()
+        for index in lifts.keys() - of_others:
+            scores_of_note.statements[index] = max(scores_of_note.statements[index], lifts[index])
 
 
 @lru_cache(maxsize=5_000)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from functools import cached_property, lru_cache
 
@@ -19,7 +20,7 @@ from memvault.search.property_text import (
     words_of_key,
 )
 from memvault.search.times.question_time import QuestionTime
-from memvault.text.relations import NOT_FIELDS
+from memvault.text.note_graph import NOT_FIELDS
 from memvault.text.words import some_words
 
 _YEAR_KEY = re.compile(r"year|jahr|année|año|ano|anno|jaar|год|年|publi|released?", re.IGNORECASE)
@@ -42,23 +43,18 @@ def shown_properties(memory: Memory) -> dict[str, str]:
     }
 
 
+@dataclass(frozen=True, eq=False)
 class NoteProperties:
     """A note's properties, its type and its names, by the words of a question.
 
-    Args:
+    Attributes:
         words: the words of the question, each with its terms.
         group: the terms of the folders and tags that stand for a type in the question.
     """
 
-    def __init__(
-        self,
-        memory: Memory,
-        words: Mapping[str, frozenset[int]],
-        group: frozenset[int] = frozenset(),
-    ) -> None:
-        self.memory = memory
-        self._words = words
-        self._group = group
+    memory: Memory
+    words: Mapping[str, frozenset[int]]
+    group: frozenset[int] = frozenset()
 
     @cached_property
     def fields(self) -> dict[str, str]:
@@ -102,8 +98,8 @@ class NoteProperties:
     def words_of_type(self) -> frozenset[str]:
         """The words that the note's type has, or the folders and tags that stand for a type."""
         of_type = terms_of(self.memory.type) if self.memory.type != "note" else frozenset[int]()
-        of_type |= self._group
-        return frozenset(word for word, terms in self._words.items() if terms <= of_type)
+        of_type |= self.group
+        return frozenset(word for word, terms in self.words.items() if terms <= of_type)
 
     @cached_property
     def words_by_key(self) -> dict[str, set[str]]:
@@ -115,7 +111,7 @@ class NoteProperties:
         key_terms = terms_of_key(key)
         return {
             word
-            for word, terms in self._words.items()
+            for word, terms in self.words.items()
             if terms & key_terms and word not in self.words_of_type
         }
 

@@ -166,7 +166,7 @@ class Grammar:
         for following in self._doc[token.i + 1 : token.i + 5]:
             if following.pos_ in ("NOUN", "PROPN"):
                 return following.i not in self._names
-            if following.pos_ not in ("ADJ", "NUM") and following.dep_ not in ("compound", "amod"):
+            if not _is_modifier(following):
                 return False
         return False
 
@@ -176,10 +176,7 @@ class Grammar:
         for following in self._doc[determiner.i + 1 : determiner.i + 6]:
             if following.pos_ in ("NOUN", "PROPN") and following.i not in self._names:
                 last_noun = following.i
-            elif following.pos_ not in ("ADJ", "NUM") and following.dep_ not in (
-                "compound",
-                "amod",
-            ):
+            elif not _is_modifier(following):
                 break
         return last_noun
 
@@ -253,6 +250,10 @@ class Grammar:
             if is_modifier or is_stranded or is_speaker:
                 companions.add(child)
         return companions
+
+
+def _is_modifier(token: Token) -> bool:
+    return token.pos_ in ("ADJ", "NUM") or token.dep_ in ("compound", "amod")
 
 
 def _is_modified(noun: Token) -> bool:

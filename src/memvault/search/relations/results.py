@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 
@@ -23,7 +23,6 @@ from memvault.search.relations.traversal import Steps, Traversal
 from memvault.search.scope import MemoryLookup, in_scope
 from memvault.stores.graph_view import GraphView
 from memvault.stores.open import Stores
-from memvault.stores.vectors import VectorStore
 from memvault.text.phrase_vectors import PhraseVectors
 
 MAX_BY_PATHS = 20  # notes that paths lead to
@@ -81,83 +80,6 @@ def _stating_notes(end: End, graph: ArrayGraph) -> Iterable[tuple[int, Steps]]:
         yield int(graph.source[end.steps[0]]), end.steps
 
 
-class HitBuilder:
-    """Builds hits from the notes found: reads their steps and passages."""
-
-    def __init__(
-        self,
-        vectors: VectorStore,
-        view: GraphView,
-        memories: MemoryLookup,
-        graph: ArrayGraph,
-    ) -> None:
-        self._store = vectors
-        self._view = view
-        self._memories = memories
-        self._graph = graph
-
-    def hits(self, notes: Sequence[FoundNote], found_by_text: Mapping[str, Hit]) -> list[Hit]:
-        """The notes as hits, in the same order, without those deleted meanwhile.
-
-        Args:
-            found_by_text: the hits of hybrid search; their passage is shown if no passage states
-                the relation.
-
-        Raises:
-            StoreUnavailable, GraphQueryError: a store does not answer.
-        """
-        steps = {step for note in notes for step in note.steps}
-        edges = self._edges(steps)
-        passages = self._store.passages([note.note_id for note in notes])
-        hits = []
-        for note in notes:
-            memory = self._memories.by_id(note.note_id)
-            if memory is None:
-                continue
-            hit = Hit(memory, note.score, found_by=FoundBy.RELATION)
-            hit.hops = tuple(
-                hop for step in reversed(note.steps) if (hop := self._hop(step, edges))
-            )
-            note_passages = passages.get(note.note_id, [])
-            passage = _stating_passage(note, edges, note_passages)
-            if passage is None and note.note_id in found_by_text:
-                hit.chunk_id = found_by_text[note.note_id].chunk_id
-            elif passage is None and note_passages:
-                passage = note_passages[0]
-            if passage is not None:
-                hit.heading, hit.lines, hit.text = passage.heading, passage.lines, passage.text
-            hits.append(hit)
-        return hits
-
-    def _edges(self, numbers: Iterable[int]) -> dict[int, GraphEdge]:
-        """The graph's edges by number, without those changed meanwhile."""
-        graph, edge_numbers = self._graph, list(numbers)
-        sources = {graph.node_ids[graph.source[number]] for number in edge_numbers}
-        stated_by = {source: list(in_order(self._view.stated_by(source))) for source in sources}
-        edges = {}
-        for number in edge_numbers:
-            note_edges = stated_by[graph.node_ids[graph.source[number]]]
-            ordinal = int(graph.ordinal[number])
-            target = graph.node_ids[graph.target[number]]
-            if ordinal < len(note_edges) and note_edges[ordinal].target == target:
-                edges[number] = note_edges[ordinal]
-        return edges
-
-    def _hop(self, step: int, edges: Mapping[int, GraphEdge]) -> Hop | None:
-        graph = self._graph
-        edge = edges.get(step)
-        if edge is None:
-            return None
-        source, target = (graph.number_of[end] for end in (edge.source, edge.target))
-        path, ends = self._path(edge.source), (edge.source, edge.target)
-        names = graph.names
-        return Hop(names[source], edge.relation, names[target], path, edge.sentence, ends)
-
-    def _path(self, note_id: str) -> str:
-        memory = self._memories.by_id(note_id)
-        return memory.path if memory is not None else ""
-
-
 def _stating_passage(
     note: FoundNote, edges: Mapping[int, GraphEdge], passages: Sequence[Chunk]
 ) -> Chunk | None:
@@ -170,40 +92,32 @@ def _stating_passage(
     return None
 
 
+@dataclass(kw_only=True)
 class Inquiry:
     """Follows the relations of one question; used by one thread."""
 
-    def __init__(
-        self,
-        *,
-        stores: Stores,
-        view: GraphView,
-        memories: MemoryLookup,
-        lexicon: Lexicon,
-        vectors: PhraseVectors,
-        question: Question,
-        scope: Scope,
-        max_hops: int,
-    ) -> None:
-        self._stores = stores
-        self._view = view
-        self._memories = memories
-        self._lexicon = lexicon
-        self._graph = lexicon.graph
-        self._vectors = vectors
-        self._scope = scope
-        self._max_hops = max_hops
-        self._question = question
-        self._term_kinds, self._has_kind = lexicon.kinds_in(question)
+    stores: Stores
+    view: GraphView
+    memories: MemoryLookup
+    lexicon: Lexicon
+    vectors: PhraseVectors
+    question: Question
+    scope: Scope
+    max_hops: int
+
+    def __post_init__(self) -> None:
+        self._graph = self.lexicon.graph
+        self._term_kinds, self._has_kind = self.lexicon.kinds_in(self.question)
         names_kind = [kinds.named for kinds in self._term_kinds]
-        self._interpretations = interpretations(question, names_kind) if question.relations else []
+        relations = self.question.relations
+        self._interpretations = interpretations(self.question, names_kind) if relations else []
 
     def _may_need_relations(self) -> bool:
         """Whether the question has two relations, or names the kind of note that it asks for."""
         if not self._interpretations:
             return False
         has_several = any(len(each.relations) > 1 for each in self._interpretations)
-        return has_several or self._has_kind[self._question.root]
+        return has_several or self._has_kind[self.question.root]
 
     def is_grounded(self, solution: Solution) -> bool:
         """Whether the best path follows relations that the person states repeatedly, rather than
@@ -216,13 +130,13 @@ class Inquiry:
         That function returns the interpretation which the graph answers best; None if no path
         leads anywhere.
         """
-        if not self._may_need_relations() or not self._question.names_something:
+        if not self._may_need_relations() or not self.question.names_something:
             return lambda: None
         texts = list(
             chain.from_iterable(texts_of(each, self._has_kind) for each in self._interpretations)
         )
-        self._vectors.begin(texts)
-        return lambda: self._solution(self._vectors.of(texts))
+        self.vectors.begin(texts)
+        return lambda: self._solution(self.vectors.of(texts))
 
     def _solution(self, vectors: Mapping[str, Floats32]) -> Solution | None:
         wordings = {
@@ -233,14 +147,14 @@ class Inquiry:
         }
         traversal = Traversal(
             self._graph,
-            self._lexicon.usable(self._scope.project),
+            self.lexicon.usable(self.scope.project),
             self._similar({wording: vectors[wording] for wording in sorted(wordings)}),
-            self._max_hops,
+            self.max_hops,
         )
         solver = Solver(
             graph=self._graph,
             traversal=traversal,
-            kinds=self._lexicon.kinds,
+            kinds=self.lexicon.kinds,
             term_kinds=self._term_kinds,
             has_kind=self._has_kind,
             vectors=vectors,
@@ -260,10 +174,10 @@ class Inquiry:
     ) -> tuple[list[FoundNote], float]:
         """The notes that paths with the question's meaning lead to, best first, and the score of
         the best path; none if that score is below ``min_score``."""
-        graph, hops = self._graph, min(self._max_hops, MAX_LENGTH)
+        graph, hops = self._graph, min(self.max_hops, MAX_LENGTH)
         if not starts or not words.content:
             return [], -math.inf
-        finder = PathFinder(graph, self._lexicon.usable(self._scope.project), self._vectors, words)
+        finder = PathFinder(graph, self.lexicon.usable(self.scope.project), self.vectors, words)
         paths = finder.paths(starts, hops, min_score)
         notes = [
             FoundNote(graph.node_ids[answer.node], min(1.0, answer.probability), answer.edges)
@@ -276,15 +190,60 @@ class Inquiry:
         usable = (
             note
             for note in notes
-            if (memory := self._memories.by_id(note.note_id)) and in_scope(memory, self._scope)
+            if (memory := self.memories.by_id(note.note_id)) and in_scope(memory, self.scope)
         )
         return list(islice(usable, top_k))
 
     def hits(self, notes: Sequence[FoundNote], text_hits: Sequence[Hit]) -> list[Hit]:
-        """The notes that relations lead to, as hits in the same order.
+        """The notes that relations lead to as hits, in the same order, without those deleted
+        meanwhile.
+
+        Args:
+            text_hits: those of hybrid search; their passage is shown if no passage states the
+                relation.
 
         Raises:
             StoreUnavailable, GraphQueryError: a store does not answer.
         """
-        builder = HitBuilder(self._stores.vectors, self._view, self._memories, self._graph)
-        return builder.hits(notes, {hit.memory.id: hit for hit in text_hits})
+        found_by_text = {hit.memory.id: hit for hit in text_hits}
+        edges = self._edges({step for note in notes for step in note.steps})
+        passages = self.stores.vectors.passages([note.note_id for note in notes])
+        hits = []
+        for note in notes:
+            memory = self.memories.by_id(note.note_id)
+            if memory is None:
+                continue
+            hit = Hit(memory, note.score, found_by=FoundBy.RELATION)
+            hit.hops = tuple(
+                self._hop(edges[step]) for step in reversed(note.steps) if step in edges
+            )
+            note_passages = passages.get(note.note_id, [])
+            passage = _stating_passage(note, edges, note_passages)
+            if passage is None and note.note_id in found_by_text:
+                hit.chunk_id = found_by_text[note.note_id].chunk_id
+            elif passage is None and note_passages:
+                passage = note_passages[0]
+            if passage is not None:
+                hit.heading, hit.lines, hit.text = passage.heading, passage.lines, passage.text
+            hits.append(hit)
+        return hits
+
+    def _edges(self, numbers: Collection[int]) -> dict[int, GraphEdge]:
+        """The graph's edges by number, without those changed meanwhile."""
+        graph = self._graph
+        sources = {graph.node_ids[graph.source[number]] for number in numbers}
+        stated_by = {source: list(in_order(self.view.stated_by(source))) for source in sources}
+        edges = {}
+        for number in numbers:
+            note_edges = stated_by[graph.node_ids[graph.source[number]]]
+            ordinal = int(graph.ordinal[number])
+            target = graph.node_ids[graph.target[number]]
+            if ordinal < len(note_edges) and note_edges[ordinal].target == target:
+                edges[number] = note_edges[ordinal]
+        return edges
+
+    def _hop(self, edge: GraphEdge) -> Hop:
+        ends, memory = (edge.source, edge.target), self.memories.by_id(edge.source)
+        source, target = (self._graph.names[self._graph.number_of[end]] for end in ends)
+        path = memory.path if memory is not None else ""
+        return Hop(source, edge.relation, target, path, edge.sentence, ends)

@@ -112,31 +112,22 @@ def texts_of(question: Question, has_kind: Sequence[bool]) -> Iterable[str]:
             yield from _topic(term)
 
 
+@dataclass(frozen=True, slots=True)
 class Solver:
     """Solves the interpretations of one question.
 
-    Args:
+    Attributes:
         term_kinds: the kinds that each of the question's terms may mean.
         has_kind: for each term whether its noun alone names a kind of note.
         vectors: of all `texts_of` the interpretations.
     """
 
-    def __init__(
-        self,
-        *,
-        graph: ArrayGraph,
-        traversal: Traversal,
-        kinds: Kinds,
-        term_kinds: Sequence[TermKinds],
-        has_kind: Sequence[bool],
-        vectors: Mapping[str, Vector],
-    ) -> None:
-        self._graph = graph
-        self._traversal = traversal
-        self._kinds = kinds
-        self._term_kinds = term_kinds
-        self._has_kind = has_kind
-        self._vectors = vectors
+    graph: ArrayGraph
+    traversal: Traversal
+    kinds: Kinds
+    term_kinds: Sequence[TermKinds]
+    has_kind: Sequence[bool]
+    vectors: Mapping[str, Vector]
 
     def best(self, interpretations: Iterable[Question]) -> Solution | None:
         """The interpretation that the graph answers best; None if no path has an end."""
@@ -167,37 +158,37 @@ class Solver:
     def _solve(self, question: Question, term_index: int) -> tuple[TermScores, float]:
         """The nodes that a term may mean, and how well the relations below it are stated."""
         term, relations_below = question.terms[term_index], question.below(term_index)
-        named_state = self._named_state(term) if term.named else None
+        named_state = self.traversal.named(self._named_nodes(term)) if term.named else None
         if not relations_below:
-            state = named_state or self._traversal.start(self._term_kinds[term_index].weights)
+            state = named_state or self.traversal.start(self.term_kinds[term_index].weights)
             self._limit_to_times(state, term)
             return state, 1.0
         state, fit = self._related(question, relations_below[0])
         for relation in relations_below[1:]:
             next_state, next_fit = self._related(question, relation)
-            state, fit = self._traversal.intersection(state, next_state), fit * next_fit
+            state, fit = self.traversal.intersection(state, next_state), fit * next_fit
         if named_state is not None:
-            state = self._traversal.intersection(named_state, state)
+            state = self.traversal.intersection(named_state, state)
         self._limit_to_times(state, term)
         if term.modifiers:
-            topic = np.stack([self._vectors[text] for text in _topic(term)])
-            kinds = self._term_kinds[term_index].weights
-            narrow(self._graph, state, term, kinds=kinds, topic=topic)
+            topic = np.stack([self.vectors[text] for text in _topic(term)])
+            kinds = self.term_kinds[term_index].weights
+            narrow(self.graph, state, term, kinds=kinds, topic=topic)
         return state, fit
 
     def _limit_to_times(self, state: TermScores, term: Term) -> None:
         for times in term.times:
-            self._traversal.at_times(state, times)
+            self.traversal.at_times(state, times)
 
     def _related(self, question: Question, relation: Relation) -> tuple[TermScores, float]:
         """The nodes that this relation connects to the possible nodes at its other end."""
         child, fit = self._solve(question, relation.far)
-        phrase = relation_phrase(question, relation, self._has_kind)
+        phrase = relation_phrase(question, relation, self.has_kind)
         if self._is_value(question, relation, phrase):
-            state, best = self._traversal.value(child, phrase)
+            state, best = self.traversal.value(child, phrase)
         else:
             relation_fit = self._relation_fit(question, relation, phrase)
-            state, best = self._traversal.step(child, relation_fit)
+            state, best = self.traversal.step(child, relation_fit)
         reached = bool(state.score.max(initial=0.0) > 0)
         factor = min(1.0, max(MIN_FIT, best + FIT_ADDED)) if reached else UNREACHED_FIT
         return state, fit * factor
@@ -206,7 +197,7 @@ class Solver:
         """Whether the answer may be a value rather than a note: a place, a day, an amount."""
         root, term = question.root, question.root_term
         is_only_relation = relation.near == root and len(question.below(root)) == 1
-        may_be_value = not (self._term_kinds[root].named or term.person or term.named)
+        may_be_value = not (self.term_kinds[root].named or term.person or term.named)
         has_words = phrase.is_weak or relation.words not in ("of", "")
         return is_only_relation and may_be_value and has_words
 
@@ -216,26 +207,23 @@ class Solver:
         return RelationFit(
             child_kinds=self._kinds_of(far_term)
             if far_term.named
-            else self._term_kinds[relation.far].weights,
-            parent_kinds=self._term_kinds[relation.near].weights,
-            fit=self._traversal.phrase_fit.of_edges(phrase),
-            middle_fit=self._kinds.nearness(self._vectors[_text_of_relation(question, relation)]),
-            loose=phrase.is_weak or (is_of and self._term_kinds[relation.near].named),
+            else self.term_kinds[relation.far].weights,
+            parent_kinds=self.term_kinds[relation.near].weights,
+            fit=self.traversal.phrase_fit.of_edges(phrase),
+            middle_fit=self.kinds.nearness(self.vectors[_text_of_relation(question, relation)]),
+            loose=phrase.is_weak or (is_of and self.term_kinds[relation.near].named),
             times=relation.times[0] if relation.times else None,
         )
 
     def _named_nodes(self, term: Term) -> list[int]:
         """The numbers of the nodes that a term names."""
-        number_of = self._graph.number_of
+        number_of = self.graph.number_of
         return [number_of[node] for node in term.nodes or () if node in number_of]
-
-    def _named_state(self, term: Term) -> TermScores:
-        return self._traversal.named(self._named_nodes(term))
 
     def _kinds_of(self, term: Term) -> Floats32:
         """Weight 1 for the kinds of the nodes that a term names, (n_kinds,)."""
-        weights = np.zeros(len(self._graph.kinds), np.float32)
-        weights[self._graph.kind_of[self._named_nodes(term)]] = 1.0
+        weights = np.zeros(len(self.graph.kinds), np.float32)
+        weights[self.graph.kind_of[self._named_nodes(term)]] = 1.0
         return weights
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cache, partial
 
 import numpy as np
 
@@ -237,16 +238,14 @@ class Traversal:
         places = np.flatnonzero(value >= _LEAST_VALUE)
         best_first = places[np.argsort(-value[places], kind="stable")[:_MAX_MOVES]]
         columns = (moves.parent, moves.child, moves.middle, moves.first, moves.second, value)
-        visited_from: dict[int, frozenset[int]] = {}
+        visited_from = cache(partial(self._visited, child))
         scores: dict[int, float] = {}
         for node, origin, middle, first, second, score in zip(
             *(column[best_first].tolist() for column in columns), strict=True
         ):
             if node in scores:
                 continue
-            if origin not in visited_from:
-                visited_from[origin] = self._visited(child, origin)
-            visited = visited_from[origin]
+            visited = visited_from(origin)
             steps = ((first,) if second < 0 else (second, first)) + child.steps.get(origin, ())
             if node in visited or middle in visited or len(steps) > self._max_hops:
                 continue
@@ -302,15 +301,13 @@ class Traversal:
         Args:
             scores: of these edges, (len(out_edges),).
         """
-        visited_from: dict[int, frozenset[int]] = {}
+        visited_from = cache(partial(self._visited, child))
         for k in np.argsort(-scores, kind="stable")[:_MAX_VALUES]:
             node, origin = int(out_edges.target[k]), int(out_edges.origin[k])
             if scores[k] < LEAST_SCORE:
                 return
             steps = (int(out_edges.edge[k]), *child.steps.get(origin, ()))
-            if origin not in visited_from:
-                visited_from[origin] = self._visited(child, origin)
-            if node in visited_from[origin] or len(steps) > self._max_hops:
+            if node in visited_from(origin) or len(steps) > self._max_hops:
                 continue
             if scores[k] > reached.score[node]:
                 reached.score[node] = scores[k]

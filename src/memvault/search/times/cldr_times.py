@@ -13,6 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from memvault.model.months import WEEKDAYS
 from memvault.search.times.time_meanings import Meaning
 from memvault.search.times.time_words import CODES
 
@@ -21,7 +22,6 @@ NEAR_DAYS = {
     "1 from now": "tomorrow", "2 from now": "day after tomorrow",
 }  # fmt: skip
 _NEAR_UNITS = {"0 ago": "this", "1 ago": "last", "1 from now": "next"}
-WEEKDAY_NAMES = [name.lower() for name in calendar.day_name]
 MONTH_NAMES = [name.lower() for name in calendar.month_name[1:]]
 
 
@@ -49,8 +49,8 @@ def table_of(language: str) -> dict[str, Any]:
 @cache
 def weekday_of(name: str, language: str) -> str | None:
     """The English weekday that a language's name means; None if it is none. In lower case."""
-    names = {day: {form.lower() for form in table_of(language)[day]} for day in WEEKDAY_NAMES}
-    return next((day for day in WEEKDAY_NAMES if name in names[day]), None)
+    names = {day: {form.lower() for form in table_of(language)[day]} for day in WEEKDAYS}
+    return next((day for day in WEEKDAYS if name in names[day]), None)
 
 
 def relative_times(language: str) -> Iterator[tuple[str, Meaning]]:

@@ -189,7 +189,7 @@ class QuestionTime:
                 hit.memory.id
                 for index, hit in enumerate(hits)
                 if any(_is_in_any(longer, day) for day in hit.memory.days)
-                or any(_contains(span, named) for named in named_spans(index) for span in spans)
+                or any(span.contains(named) for named in named_spans(index) for span in spans)
             }
             if inside_ids:
                 return spans, inside_ids
@@ -283,7 +283,7 @@ class QuestionTime:
         if any(_is_in_any(spans, day) for day in single_days(text, memory.day)):
             return True
         years = years_named(text)
-        return any(span.has(year.first) and span.has(year.last) for year in years for span in spans)
+        return any(span.contains(year) for year in years for span in spans)
 
     def is_in_title(self, memory: Memory) -> bool:
         """Whether a note's title names this time or a part of it, with the year ("Plans 2027")."""
@@ -291,9 +291,7 @@ class QuestionTime:
         if YEAR.search(title) is None:  # as most titles, of the whole vault
             return False
         named = days_named(title, memory.day) or years_named(title)
-        return any(
-            span.has(part.first) and span.has(part.last) for part in named for span in self._meant
-        )
+        return any(span.contains(part) for part in named for span in self._meant)
 
     def _years_back(self) -> Iterable[int]:
         """The numbers of years to look back, in this order."""
@@ -351,10 +349,6 @@ def _in_utc_and_local(day: date, time_of_day: time) -> tuple[datetime, datetime]
 def says_its_day(memory: Memory) -> bool:
     """Whether a note itself says its day, rather than when its file was saved."""
     return memory.date is not None or memory.created_at.time() == time.min
-
-
-def _contains(span: Span, other: Span) -> bool:
-    return span.has(other.first) and span.has(other.last)
 
 
 def _is_in_any(spans: Iterable[Span], day: date) -> bool:

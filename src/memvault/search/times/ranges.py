@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from datetime import date, timedelta
 
 from memvault.model.dates_in_words import is_weekday
+from memvault.model.months import WEEKDAYS
 from memvault.search.times.expression_spans import (
     either_or_coming,
     names_no_year,
@@ -21,7 +22,6 @@ from memvault.search.times.time_patterns import (
     EXPRESSION,
     MOVED,
     UNTIL,
-    WEEKDAYS,
     WORD,
     WRITTEN_RANGE,
 )

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from datetime import date, timedelta
 from itertools import islice
 
-from memvault.search.times.time_patterns import COUNTS, DAYS_FROM_TODAY, SEASONS, WEEKDAYS
+from memvault.model.months import WEEKDAYS
+from memvault.search.times.time_patterns import COUNTS, DAYS_FROM_TODAY, SEASONS
 from memvault.search.times.time_spans import (
     DAYS_OF,
     Calendar,

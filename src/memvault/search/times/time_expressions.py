@@ -16,6 +16,7 @@ from functools import cache, lru_cache
 from itertools import islice
 
 from memvault.model.east_asian_dates import with_english_dates, with_plain_years
+from memvault.model.months import WEEKDAYS
 from memvault.search.question_languages import languages_of
 from memvault.search.times.expression_spans import (
     either_or_coming,
@@ -48,7 +49,6 @@ from memvault.search.times.time_patterns import (
     SAYINGS_AHEAD,
     WEEKDAY_AND_DAY,
     WEEKDAY_AT_END,
-    WEEKDAYS,
     WORD,
     YEAR,
 )

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-import calendar
 import re
-from collections.abc import Iterable
 
-from memvault.model.months import MONTHS, NAMED_MONTHS
-
-
-def _any_of(words: Iterable[str]) -> str:
-    """A pattern of any of these words, longest first; grouping by first letter makes it match twice
-    as fast."""
-    groups: dict[str, list[str]] = {}
-    for word in sorted(words, key=len, reverse=True):
-        groups.setdefault(word[0], []).append(word[1:])
-    return "|".join(f"{first}(?:{'|'.join(rest)})" for first, rest in groups.items())
-
+from memvault.model.months import MONTHS, NAMED_MONTHS, WEEKDAYS
+from memvault.text.words import any_of
 
 NO_MONTHS = frozenset(("may", "march", "mar", "dec", "jan", "jun"))  # in lower case
-_ENGLISH_MONTH = _any_of(MONTHS)
-_MONTH = _any_of(NAMED_MONTHS)
+_ENGLISH_MONTH = any_of(MONTHS)
+_MONTH = any_of(NAMED_MONTHS)
 _ORDINALS = dict(enumerate((
     "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
     "eleventh", "twelfth", "thirteenth", "fourteenth", "fifteenth", "sixteenth", "seventeenth",
@@ -28,15 +17,14 @@ _ORDINALS = dict(enumerate((
 ), 1))  # fmt: skip
 DAYS = {name: number for number, name in _ORDINALS.items()} | {"thirtieth": 30}
 DAYS |= {f"twenty-{_ORDINALS[n]}": 20 + n for n in range(1, 10)} | {"thirty-first": 31}
-_DAY = _any_of(DAYS)
+_DAY = any_of(DAYS)
 COUNTS = {
     "a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7,
     "eight": 8, "nine": 9, "ten": 10, "eleven": 11, "twelve": 12, "fourteen": 14, "fifteen": 15,
     "twenty": 20, "thirty": 30, "couple of": 2, "few": 3, "several": 4,
 }  # fmt: skip
-_COUNT = r"\d{1,3}|(?:a )?couple of|(?:a )?few|" + _any_of(COUNTS)
+_COUNT = r"\d{1,3}|(?:a )?couple of|(?:a )?few|" + any_of(COUNTS)
 _UNIT = "day|week|fortnight|month|year"
-WEEKDAYS = {name.lower(): number for number, name in enumerate(calendar.day_name)}
 _WEEKDAY = "|".join(WEEKDAYS)
 SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}  # their first months
 _SEASON = "|".join(SEASONS)
@@ -100,7 +88,7 @@ _POINTS = (
     r"(?P<to_come>upcoming|coming up|in the (?:near )?future|next up|(?:(?<= is )|(?<= are ))next"
     r"(?=\W*$)|(?:(?<=when is the )|(?<=when is my )|(?<=when is our ))next)\b",
 )
-_PREPOSITION = _any_of(
+_PREPOSITION = any_of(
     ("after", "since", "before", "until", "till", "by", "from", "in", "on", "for", "during",
      "within", "as of", "up to", "starting", "throughout", "im", "en", "em", "w", "в", "во")
 )  # fmt: skip

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 
 from memvault.config.settings import CalendarSettings
-from memvault.search.times.time_patterns import WEEKDAYS
+from memvault.model.months import WEEKDAYS
 
 DAYS_OF = {"day": 1, "week": 7, "fortnight": 14}
 
@@ -45,6 +45,9 @@ class Span:
 
     def has(self, day: date) -> bool:
         return self.first <= day <= self.last
+
+    def contains(self, other: Span) -> bool:
+        return self.has(other.first) and self.has(other.last)
 
     @property
     def is_open(self) -> bool:

@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache, cached_property, lru_cache
 from itertools import islice
 
+from memvault.model.months import WEEKDAYS
 from memvault.search import question_languages
 from memvault.search.question_languages import languages_of
 from memvault.search.times.cldr_times import (
     MONTH_NAMES,
     NEAR_DAYS,
-    WEEKDAY_NAMES,
     relative_times,
     table_of,
 )
@@ -42,7 +42,7 @@ _KIND_OF_KEY = (  # of a key of `WORDS` that is not its own kind
     | dict.fromkeys(NEAR_DAYS.values(), "day")
     | dict.fromkeys(("begin", "middle", "end"), "part")
     | dict.fromkeys(FEASTS, "feast")
-    | dict.fromkeys(WEEKDAY_NAMES, "weekday")
+    | dict.fromkeys(WEEKDAYS, "weekday")
     | dict.fromkeys(MONTH_NAMES, "month")
 )
 _MAX_WORDS = 8  # of a time; reading it takes twice as long for each number among them
@@ -111,7 +111,7 @@ class _Translator:
         word_start, word_end = (r"(?<!\w)", r"(?:(?!\w)|(?<='))") if self._spaced else ("", "")
         self._word = re.compile(f"{word_start}(?:{'|'.join(longest_first)}){word_end}")
         every, apart = (
-            _with_or_without_accents(_any_of(WORDS[language].get(key, "(?!)")))
+            _with_or_without_accents("|".join(WORDS[language].get(key, "(?!)").split()))
             for key in ("each", "apart")
         )
         self._every = re.compile(rf"{word_start}(?:{every})\s*$")
@@ -143,9 +143,7 @@ class _Translator:
         self, relative: Sequence[tuple[str, Meaning]]
     ) -> Iterator[tuple[str, Meaning]]:
         """Patterns of days of the week and months."""
-        days = [
-            (word, (("weekday", day),)) for day in WEEKDAY_NAMES for word in self._full_names(day)
-        ]
+        days = [(word, (("weekday", day),)) for day in WEEKDAYS for word in self._full_names(day)]
         yield from days
         for month in MONTH_NAMES:
             yield from ((word, (("month", month),)) for word in self._full_names(month))
@@ -187,7 +185,7 @@ class _Translator:
         full = sorted(name for name in names if len(name) >= max(map(len, names)) - 1)
         stem = full[0].rstrip("аеийоуыьюя")
         if self._language == "russian" and len(stem) > 2:
-            kind = "weekday" if day_or_month in WEEKDAY_NAMES else "month"
+            kind = "weekday" if day_or_month in WEEKDAYS else "month"
             return [stem + _RUSSIAN_ENDINGS[kind]]
         return [re.escape(name) for name in full if self._spaced or len(name) > 1]
 
@@ -317,10 +315,6 @@ def _names_each_once(meanings: tuple[Meaning, ...]) -> bool:
     often = (*AUXILIARY_KINDS, "which")
     kinds = [kind for meaning in meanings for kind, _ in meaning if kind not in often]
     return len(set(kinds)) == len(kinds)
-
-
-def _any_of(words: str) -> str:
-    return "|".join(words.split())
 
 
 def _pattern_of(word: str) -> str:

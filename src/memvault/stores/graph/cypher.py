@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from typing import Any, Protocol
 
 from memvault.model.errors import GraphQueryError
-from memvault.model.graph import EdgeOrigin, GraphEdge, GraphNode, NoteGraph
+from memvault.model.graph import EdgeOrigin, GraphEdge, GraphNode, NoteGraph, by_position
 
 NODE_COLUMNS = ("id", "kind", "name", "path", "project", "date")
 EDGE_PROPERTIES = (
@@ -113,11 +113,11 @@ class CypherGraphStore(ABC):
         rows = self._read(EDGES_FROM, ids=node_ids)
         sources = set(node_ids)
         rows += [row for row in self._read(EDGES_TO, ids=node_ids) if row[0] not in sources]
-        return sorted(map(_edge, rows), key=_order)[:limit]
+        return sorted(map(_edge, rows), key=by_position)[:limit]
 
     def stated_by(self, note_ids: Collection[str]) -> list[GraphEdge]:
         rows = self._read(EDGES_FROM, ids=list(note_ids))
-        return sorted(map(_edge, rows), key=_order)
+        return sorted(map(_edge, rows), key=by_position)
 
     def nodes(self, ids: Collection[str]) -> dict[str, GraphNode]:
         rows = self._read(NODES, ids=list(dict.fromkeys(ids)))
@@ -181,7 +181,3 @@ def _check_targets(edges: Iterable[Row], present: Collection[str]) -> None:
 def _edge(row: Sequence[Any]) -> GraphEdge:
     source, target, relation, origin, sentence, *places = row
     return GraphEdge(source, target, relation or "", EdgeOrigin(origin), sentence or "", *places)
-
-
-def _order(edge: GraphEdge) -> tuple[str, int, int, str, str, str]:
-    return (edge.source, edge.line, edge.ordinal, edge.target, edge.relation, edge.origin)

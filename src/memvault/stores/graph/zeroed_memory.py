@@ -10,7 +10,6 @@ import ctypes
 import sys
 import threading
 from collections.abc import Callable
-from types import TracebackType
 
 _M_PERTURB = -6  # mallopt(3): allocated bytes are set to the complement of this, freed bytes to it
 _ZEROES, _OFF = 0xFF, 0
@@ -34,12 +33,7 @@ class ZeroedMemory:
             if self._users == 1:
                 self._set_perturb(_ZEROES)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         with self._lock:
             self._users -= 1
             if self._users == 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import chain
 
 import qdrant_edge as qdrant
@@ -235,9 +235,14 @@ def function_words(text: str, language: str) -> list[str]:
     return [word for word in words_of(text) if is_function_word(word, language)]
 
 
+@lru_cache(maxsize=20_000)
 def is_function_word(word: str, language: str) -> bool:
-    """Whether a word is a function word of a language, as "what" is in English."""
-    return language in _languages_of_function_word(word)
+    """Whether a word is a function word of a language, as "what" is in English.
+
+    Args:
+        language: "english", one of `LANGUAGES`, "chinese" or "japanese".
+    """
+    return _has_function_word(language, word)
 
 
 @lru_cache(maxsize=20_000)  # each word of a question is checked in all languages
@@ -256,7 +261,7 @@ def _has_function_word(language: str, word: str) -> bool:
     )
 
 
-@lru_cache(maxsize=len(LANGUAGES) + 1)
+@cache
 def _without_function_words(language: str) -> qdrant.Bm25:
     return qdrant.Bm25(qdrant.Bm25Config(tokenizer=qdrant.TokenizerType.Word, language=language))
 

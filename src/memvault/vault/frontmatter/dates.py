@@ -1,13 +1,14 @@
-"""Dates and times as properties give them, in the forms of several languages."""
+"""Dates and times as properties, titles and paths give them, in the forms of several languages."""
 
 from __future__ import annotations
 
 import re
 from datetime import UTC, date, datetime, time
+from pathlib import PurePosixPath
 from typing import Any
 
 from memvault.model.east_asian_dates import with_english_dates
-from memvault.model.moments import full_year, in_utc
+from memvault.model.moments import WEEK_IN_NAME, full_year, in_utc
 from memvault.model.months import NAMED_MONTHS
 
 _MONTH = r"(?P<month>[^\W\d_]{3,10})\.?"
@@ -26,6 +27,14 @@ _TIME = re.compile(
 )
 _WHOLE_DAY = re.compile(r"(?<!\d)\d{4}-\d{2}-\d{2}(?!\d)")
 _IN_DIGITS = re.compile(r"(?<![^\W_])(?<![./–-])\d{1,2}([.-])\d{1,2}\1(?:19|20)\d\d(?![\d.-])")
+
+_STEM_DATE = re.compile(  # with _ in Logseq; eight digits alone only of these centuries
+    r"(?:(?=19|20)|(?=\d{4}[-_.]))(?P<y>\d{4})(?P<gap>[-_.]?)(?P<m>\d\d)(?P=gap)(?P<d>\d\d)"
+    r"(?!\d|(?<=\.\d\d)\.\d)"
+)
+_PATH_DATE = re.compile(
+    r"(?:^|.*/)(?P<y>(?:19|20)\d\d)/(?P<m>\d\d)(?:[ _-]+(?P<month>[^\W\d_]+))?/(?P<d>\d\d)\.\w+"
+)
 
 
 def read_date(value: Any) -> datetime | None:
@@ -97,3 +106,31 @@ def date_of_title(title: str) -> datetime | None:
     patterns = (_WHOLE_DAY, *_WRITTEN, _IN_DIGITS)
     days = [match[0] for pattern in patterns if (match := pattern.search(text))]
     return next((day for day_text in days if (day := read_date(day_text))), None)
+
+
+def date_of_path(path: str) -> datetime | None:
+    """The date at the start of a file name or of a session's folder name, or in ``2026/11/27.md``.
+
+    For a weekly note ("2026-W35") it is the Monday.
+    """
+    stem = PurePosixPath(path).stem
+    if match := _STEM_DATE.match(stem):
+        return _day_in(match)
+    if match := _PATH_DATE.fullmatch(path):
+        month = match["month"]  # its name, unlike that of a chapter
+        is_month = month is None or NAMED_MONTHS.get(month.lower()) == int(match["m"])
+        return _day_in(match) if is_month else None
+    if match := WEEK_IN_NAME.match(stem):
+        try:
+            monday = date.fromisocalendar(int(match[1]), int(match[2]), 1)
+        except ValueError:
+            return None
+        return read_date(monday)
+    parts = path.split("/")
+    in_session = len(parts) > 2 and parts[0].casefold() == "sessions"
+    match = _STEM_DATE.match(parts[1]) if in_session else None
+    return _day_in(match) if match else None
+
+
+def _day_in(match: re.Match[str]) -> datetime | None:
+    return read_date(f"{match['y']}-{match['m']}-{match['d']}")

@@ -217,7 +217,8 @@ def _edited_items(header: str, entry: Entry, values: list[Any], newline: str) ->
     old_items = load_yaml("items:\n" + header[starts[0] : entry.value.end])[0].get("items")
     if not isinstance(old_items, list) or len(old_items) != len(spans):
         return None
-    kept_indexes = [index for index, item in enumerate(old_items) if _among(item, values)]
+    wanted = set(map(repr, values))
+    kept_indexes = [index for index, item in enumerate(old_items) if repr(item) in wanted]
     if not kept_indexes or repr([old_items[index] for index in kept_indexes]) != repr(
         values[: len(kept_indexes)]
     ):
@@ -235,10 +236,6 @@ def _edited_items(header: str, entry: Entry, values: list[Any], newline: str) ->
     if position > end:  # the last item was removed with its line end
         return text + added[len(newline) :] + (newline if added else "") + header[position:]
     return text + added + header[end:]
-
-
-def _among(item: Any, values: list[Any]) -> bool:
-    return any(repr(item) == repr(value) for value in values)
 
 
 def _indent_of(text: str, offset: int) -> str:

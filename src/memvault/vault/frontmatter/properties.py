@@ -21,10 +21,8 @@ from memvault.model.memory import (
     Memory,
     id_of_path,
 )
-from memvault.model.moments import WEEK_IN_NAME
-from memvault.model.months import NAMED_MONTHS
 from memvault.model.note import Domain, ParsedNote
-from memvault.vault.frontmatter.dates import date_of_title, read_date
+from memvault.vault.frontmatter.dates import date_of_path, date_of_title, read_date
 from memvault.vault.frontmatter.read import WrittenNumber, strings_of
 from memvault.vault.markdown.wikilink import find_wikilinks
 from memvault.vault.note_folders import PREFERENCES_NOTE
@@ -50,13 +48,6 @@ _HAPPENED_KEYS = (
 )  # fmt: skip
 _TOOK_PLACE = re.compile(r"\b(?:took place|(?:was|were) held|held (?:in|at|on)|happened)\b", re.I)
 _DATE_CHARS = 80  # characters after `_TOOK_PLACE` in which the date is searched
-_STEM_DATE = re.compile(  # with _ in Logseq; eight digits alone only of these centuries
-    r"(?:(?=19|20)|(?=\d{4}[-_.]))(?P<y>\d{4})(?P<gap>[-_.]?)(?P<m>\d\d)(?P=gap)(?P<d>\d\d)"
-    r"(?!\d|(?<=\.\d\d)\.\d)"
-)
-_PATH_DATE = re.compile(
-    r"(?:^|.*/)(?P<y>(?:19|20)\d\d)/(?P<m>\d\d)(?:[ _-]+(?P<month>[^\W\d_]+))?/(?P<d>\d\d)\.\w+"
-)
 
 
 def memory_of(note: ParsedNote, *, fallback_time: datetime, id: str | None = None) -> Memory:
@@ -102,7 +93,8 @@ def memory_of(note: ParsedNote, *, fallback_time: datetime, id: str | None = Non
 def lifecycle_and_project(frontmatter: dict[str, Any], path: str) -> tuple[Lifecycle, str | None]:
     """The lifecycle and the project of a note with this frontmatter at this path."""
     values = _by_key(frontmatter)
-    return _lifecycle(values.get("lifecycle"), path), _project(values.get("project"), path)
+    project = _text(values.get("project")) or folder_project(path)
+    return _lifecycle(values.get("lifecycle"), path), project
 
 
 def _by_key(frontmatter: dict[str, Any]) -> dict[str, Any]:
@@ -221,10 +213,6 @@ def folder_lifecycle(path: str) -> Lifecycle | None:
     return FOLDER_LIFECYCLES.get(folder.casefold() if path_within else "")
 
 
-def _project(value: Any, path: str) -> str | None:
-    return _text(value) or folder_project(path)
-
-
 def folder_project(path: str) -> str | None:
     """The project whose folder this path is in."""
     parts = _unarchived(path).split("/")
@@ -254,7 +242,7 @@ def _date_of(note: ParsedNote, values: dict[str, Any]) -> datetime | None:
     stated = next((day for value in candidates if (day := read_date(value))), None)
     return (
         stated
-        or _date_of_path(note.path)
+        or date_of_path(note.path)
         or date_of_title(stem_of(note.path))
         or date_of_title(note.title)
         or _day_it_took_place(note)
@@ -270,34 +258,6 @@ def _day_it_took_place(note: ParsedNote) -> datetime | None:
         and (day := read_date(sentence.text[match.end() :][:_DATE_CHARS]))
     }
     return days.pop() if len(days) == 1 else None
-
-
-def _date_of_path(path: str) -> datetime | None:
-    """The date at the start of a file name or of a session's folder name, or in ``2026/11/27.md``.
-
-    For a weekly note ("2026-W35") it is the Monday.
-    """
-    stem = stem_of(path)
-    if match := _STEM_DATE.match(stem):
-        return _day_in(match)
-    if match := _PATH_DATE.fullmatch(path):
-        month = match["month"]  # its name, unlike that of a chapter
-        is_month = month is None or NAMED_MONTHS.get(month.lower()) == int(match["m"])
-        return _day_in(match) if is_month else None
-    if match := WEEK_IN_NAME.match(stem):
-        try:
-            monday = date.fromisocalendar(int(match[1]), int(match[2]), 1)
-        except ValueError:
-            return None
-        return read_date(monday)
-    parts = path.split("/")
-    in_session = len(parts) > 2 and parts[0].casefold() == "sessions"
-    match = _STEM_DATE.match(parts[1]) if in_session else None
-    return _day_in(match) if match else None
-
-
-def _day_in(match: re.Match[str]) -> datetime | None:
-    return read_date(f"{match['y']}-{match['m']}-{match['d']}")
 
 
 def _text(value: Any) -> str | None:

@@ -28,6 +28,10 @@ _INT = "tag:yaml.org,2002:int"
 _FLOAT = "tag:yaml.org,2002:float"
 _DECIMAL = re.compile(r"[-+]?\d+\.\d+")
 _TAB = "there is a tab where YAML wants spaces"
+_TEXT_AFTER = (
+    "text that follows a closing quote or bracket needs quotes around the whole value, or the line "
+    "is indented wrongly"
+)
 # Parts of the messages of PyYAML and of libyaml, and what they mean to a person.
 _REASONS = {
     "mapping values are not allowed": "a colon in the value needs quotes around it, or the line is "
@@ -39,12 +43,10 @@ _REASONS = {
     "cannot start any token": "a value that begins with a sign such as @, % or ` needs quotes",
     "unhashable key": "a value that begins with { needs quotes",
     "undefined alias": "a value that begins with * needs quotes",
-    "expected key": "text that follows a closing quote or bracket needs quotes around the whole "
-    "value, or the line is indented wrongly",
+    "expected key": _TEXT_AFTER,
     "expected ':'": "the line has no `key: value`",
     "document start": "the line is indented wrongly",
-    "expected <block end>": "text that follows a closing quote or bracket needs quotes around the "
-    "whole value, or the line is indented wrongly",
+    "expected <block end>": _TEXT_AFTER,
 }
 # Errors that PyYAML raises, in addition to its own, for a value that contradicts its tag.
 _VALUE_ERRORS = (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError)

@@ -253,11 +253,8 @@ def _string_text(text: str) -> str:
     is_word = _PLAIN.fullmatch(text) and text.lower() not in {"y", "n"}
     if is_word and yaml.safe_load(text) == text:
         return text
-    return _UNPRINTABLE.sub(_escaped, json.dumps(text, ensure_ascii=False))
-
-
-def _escaped(match: re.Match[str]) -> str:
-    return f"\\u{ord(match[0]):04x}"
+    json_text = json.dumps(text, ensure_ascii=False)
+    return _UNPRINTABLE.sub(lambda match: f"\\u{ord(match[0]):04x}", json_text)
 
 
 class YamlQuotes(NamedTuple):

@@ -7,6 +7,7 @@ import re
 from itertools import pairwise
 
 from markdown_it import MarkdownIt
+from markdown_it.ruler import RuleOptionsType
 from markdown_it.rules_block import StateBlock, paragraph
 from markdown_it.rules_block import reference as link_reference
 from markdown_it.rules_core import StateCore
@@ -18,6 +19,7 @@ MAX_COMMAND_CHARS = 10_000  # of a template, in a paragraph
 # JavaScript, or what asks Templater itself; other languages have such marks, too.
 _COMMAND = re.compile(r"<%[-_]?(?:\*|[^%]*\btp\.)")
 _NO_COMMAND_BEFORE = "no command before"
+_ENDS: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote", "list"]}
 
 
 def _comment(state: StateInline, silent: bool) -> bool:
@@ -120,15 +122,13 @@ def _container_mark(state: StateBlock, start: int, end: int, silent: bool) -> bo
 
 
 def container_plugin(md: MarkdownIt) -> None:
-    ends = {"alt": ["paragraph", "reference", "blockquote", "list"]}
-    md.block.ruler.before("fence", "container", _container_mark, ends)  # type: ignore[arg-type]
+    md.block.ruler.before("fence", "container", _container_mark, _ENDS)
 
 
 def comment_plugin(md: MarkdownIt) -> None:
     md.inline.ruler.before("link", "comment", _comment)
     md.inline.ruler.before("comment", "template_command", _template_command)
-    ends = {"alt": ["paragraph", "reference", "blockquote", "list"]}
-    md.block.ruler.before("fence", "comment", _comment_block, ends)  # type: ignore[arg-type]
+    md.block.ruler.before("fence", "comment", _comment_block, _ENDS)
     md.block.ruler.before("fence", "command", _command_block)
 
 
@@ -289,8 +289,7 @@ def anchor_plugin(md: MarkdownIt) -> None:
 def marker_plugin(md: MarkdownIt) -> None:
     md.inline.ruler.before("link", "block_id", _block_id)
     md.inline.ruler.before("link", "footnote", _footnote)
-    ends = {"alt": ["paragraph", "reference", "blockquote", "list"]}
-    md.block.ruler.before("reference", "footnote", _footnote_text, ends)  # type: ignore[arg-type]
+    md.block.ruler.before("reference", "footnote", _footnote_text, _ENDS)
     md.block.ruler.at("reference", _reference)
     md.core.ruler.after("block", "strip_markers", _strip_markers)
 

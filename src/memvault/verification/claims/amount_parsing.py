@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from memvault.model.months import MONTHS
 from memvault.text.stems import stem
+from memvault.text.words import any_of
 from memvault.verification.claims.amount_words import (
     ABBREVIATED_PERIODS,
     ALL_NUMBER_WORDS,
@@ -25,7 +26,6 @@ from memvault.verification.claims.amount_words import (
     SPANS,
     SPANS_ELSEWHERE,
     STOPS,
-    any_of,
     number_named,
 )
 from memvault.verification.claims.amounts import Amount, AmountKind
@@ -170,9 +170,8 @@ _LOOK_FURTHER_BACK = 200  # the same, for some words: "raised the monthly fee fr
 _LOOK_AHEAD = 50  # characters after a value that may name what it is per
 _RANGE = re.compile(r"\s?(?:[-–—]|to|and)\s?[$€£]?\d")
 _RANGE_BEFORE = re.compile(r"\d\s?[-–—]\s?[$€£]?$")
-_PERIOD = "|".join(sorted(PERIODS, key=len, reverse=True))
 _PER = re.compile(
-    rf"^\s?(?:(?:(?:/|per|an?|each|every)\s?)?(?P<p>{_PERIOD})\b"
+    rf"^\s?(?:(?:(?:/|per|an?|each|every)\s?)?(?P<p>{any_of(PERIODS)})\b"
     r"|(?:/|par|au|à l['’]|pro|je|im|am|die|al|alla|all['’]|a la|por|ao|à|per|в|за|на)\s?"
     rf"(?P<q>{any_of(PERIODS_ELSEWHERE)})\b"
     rf"|(?P<r>{any_of(REPEATED)})\w{{0,3}}\b"

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable
-
 from memvault.model.months import NAMED_MONTHS
 from memvault.text.words import without_accents
 
@@ -19,17 +16,6 @@ _STOPS = (
     "any such same other another very more most less least too cannot never s 's ’s"
 )
 STOPS = frozenset(_STOPS.split())
-
-
-def any_of(words: Iterable[str]) -> str:
-    """An expression of these words, the longest first, grouped by their first letter.
-
-    The groups save time: most words are not tried.
-    """
-    by_first: dict[str, list[str]] = {}
-    for word in sorted(words, key=len, reverse=True):
-        by_first.setdefault(word[0], []).append(re.escape(word[1:]))
-    return "|".join(f"{first}(?:{'|'.join(endings)})" for first, endings in by_first.items())
 
 
 MONTH_NUMBERS = NAMED_MONTHS | {without_accents(m): n for m, n in NAMED_MONTHS.items()}

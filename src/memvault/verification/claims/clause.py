@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
@@ -111,31 +112,27 @@ class Token(NamedTuple):
         )
 
 
+@dataclass(eq=False)
 class Clause:
     """A part of a sentence with one statement, or several of one kind.
 
-    Args:
+    Attributes:
         outside: names in the sentence's other clauses.
     """
 
-    def __init__(
-        self,
-        sentence: str,
-        text: str,
-        names: Sequence[Span],
-        note: NoteContext,
-        outside: Sequence[Span],
-    ) -> None:
-        self.sentence = sentence
-        self.text = text
-        self.names = names
-        self.note = note
-        self._outside = outside
-        self.amounts = [
+    sentence: str
+    text: str
+    names: Sequence[Span]
+    note: NoteContext
+    outside: Sequence[Span]
+
+    @cached_property
+    def amounts(self) -> list[Amount]:
+        return [
             amount
-            for amount in amounts_in(text)
-            if all(amount.end <= start or end <= amount.start for start, end, _ in names)
-            and not _TASK_EMOJI.search(text, 0, amount.start)
+            for amount in amounts_in(self.text)
+            if all(amount.end <= start or end <= amount.start for start, end, _ in self.names)
+            and not _TASK_EMOJI.search(self.text, 0, amount.start)
         ]
 
     @cached_property
@@ -165,7 +162,7 @@ class Clause:
     def claim(self, stated: StatedValue) -> Claim:
         """The claim that an attribute has this value."""
         value, value_text = stated.value, stated.value_text
-        names = self.names or (self._outside if len(self._outside) == 1 else ())
+        names = self.names or (self.outside if len(self.outside) == 1 else ())
         note, low = self.note, f" {self.text.lower()} "
         amount = value if isinstance(value, Amount) else None
         dates = (a for a in self.amounts if a.kind is AmountKind.DATE and a is not value)

@@ -7,11 +7,12 @@ encodings. Each hidden text has its place in the original.
 from __future__ import annotations
 
 import base64
-import binascii
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import TypeVar
 from urllib.parse import unquote
 
 from memvault.verification.immunity.ciphers import BRAILLE_RUN, deciphered, from_braille
@@ -23,6 +24,8 @@ _LEAST_HIDDEN = 4  # characters of the shortest hidden text that is read
 _MAX_HIDDEN = 4_000  # characters of one hidden text that are read
 _PRINTABLE, _LETTERS = 0.95, 0.7  # least shares of characters in what decoding turned into text
 _LEAST_DECODED = 8  # characters of decoded text
+_Decoder = tuple[re.Pattern[str], Callable[[str], str]]
+Encoded = TypeVar("Encoded")
 
 _ELEMENT = re.compile(r"<([a-z][a-z0-9]{0,15})((?:\s[^<>]{0,600})?)>", re.IGNORECASE)
 _INVISIBLE_STYLE = re.compile(
@@ -225,38 +228,36 @@ def _zero_width(run: str) -> str:
     marks = sorted(set(run))
     if len(marks) < 2:
         return ""
-    for one_mark in marks[:2]:
-        bits = "".join("1" if char == one_mark else "0" for char in run if char in marks[:2])
-        data = bytes(int(bits[i : i + 8], 2) for i in range(0, len(bits) - 7, 8))
-        words = _readable(data)
-        if words:
-            return words
-    return ""
+    pair = [char for char in run if char in marks[:2]]
+    both = ("".join("1" if char == mark else "0" for char in pair) for mark in marks[:2])
+    return next(filter(None, map(_from_bits, both)), "")
 
 
 def _encoded(text: str) -> Iterator[HiddenText]:
-    for pattern, decode in _DECODERS:
+    for decoded, match in _decoded(text, _DECODERS):
+        if decoded.strip() != match[0].strip():
+            for layer in (decoded, *(inner for inner, _ in _decoded(decoded, _DECODERS[:3]))):
+                yield HiddenText("encoding", layer[:_MAX_HIDDEN], *match.span())
+
+
+def _decoded(text: str, decoders: Iterable[_Decoder]) -> Iterator[tuple[str, re.Match[str]]]:
+    for pattern, decode in decoders:
         for match in pattern.finditer(text):
-            decoded = decode(match[0])
-            if decoded and decoded.strip() != match[0].strip():
-                yield HiddenText("encoding", decoded[:_MAX_HIDDEN], *match.span())
-                yield from _nested(decoded, match.span())
+            if decoded := decode(match[0]):
+                yield decoded, match
 
 
-def _nested(decoded: str, span: tuple[int, int]) -> Iterator[HiddenText]:
-    for pattern, decode in _DECODERS[:3]:
-        for match in pattern.finditer(decoded):
-            inner = decode(match[0])
-            if inner:
-                yield HiddenText("encoding", inner[:_MAX_HIDDEN], *span)
+def _first_readable(decode: Callable[[Encoded], bytes], *runs: Encoded) -> str:
+    """The first of these runs that can be decoded to words, as text; else an empty text."""
+    for run in runs:
+        with suppress(ValueError):
+            if words := _words_in(decode(run).decode("utf-8")):
+                return words
+    return ""
 
 
-def _readable(data: bytes) -> str:
-    """The data as text if it consists of words, else an empty text."""
-    try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError:
-        return ""
+def _words_in(text: str) -> str:
+    """The text if it consists of words, else an empty text."""
     printable = sum(char.isprintable() or char in "\n\t" for char in text)
     letters = sum(char.isalpha() or char == " " for char in text)
     wordy = len(text) >= _LEAST_DECODED and (
@@ -273,51 +274,33 @@ def _from_base64(run: str) -> str:
     compact = "".join(run.split()).rstrip("=").replace("-", "+").replace("_", "/")
     if len(compact) < 16 or compact.isdigit():
         return ""
-    for drop in range(4):  # a run may begin with letters of a word before it
-        part = compact[drop:]
-        try:
-            words = _readable(base64.b64decode(part[: len(part) - (len(part) % 4 == 1)] + "==="))
-        except (binascii.Error, ValueError):
-            continue
-        if words:
-            return words
-    return ""
+    parts = (compact[drop:] for drop in range(4))  # it may begin with letters of a word before it
+    padded = (part[: len(part) - (len(part) % 4 == 1)] + "===" for part in parts)
+    return _first_readable(base64.b64decode, *padded)
 
 
 def _from_base32(run: str) -> str:
-    try:
-        return _readable(base64.b32decode(run.rstrip("=") + "=" * (-len(run.rstrip("=")) % 8)))
-    except (binascii.Error, ValueError):
-        return ""
+    digits = run.rstrip("=")
+    return _first_readable(base64.b32decode, digits + "=" * (-len(digits) % 8))
 
 
 def _from_base85(run: str) -> str:
-    for decode in (base64.a85decode, base64.b85decode):
-        try:
-            words = _readable(decode(run.removeprefix("<~").partition("~>")[0]))
-        except ValueError:
-            continue
-        if words:
-            return words
-    return ""
+    digits = run.removeprefix("<~").partition("~>")[0]
+    return _first_readable(base64.a85decode, digits) or _first_readable(base64.b85decode, digits)
 
 
 def _from_hex(run: str) -> str:
     digits = re.sub(r"\\x|0x|[\s:,-]", "", run)
-    try:
-        return _readable(bytes.fromhex(digits[: len(digits) // 2 * 2]))
-    except ValueError:
-        return ""
+    return _first_readable(bytes.fromhex, digits[: len(digits) // 2 * 2])
 
 
 def _from_numbers(run: str) -> str:
-    numbers = [int(digits) for digits in re.findall(r"\d+", run)]
-    return _readable(bytes(numbers)) if all(number < 256 for number in numbers) else ""
+    return _first_readable(bytes, map(int, re.findall(r"\d+", run)))
 
 
-def _from_binary(run: str) -> str:
-    bits = re.sub(r"\D", "", run)
-    return _readable(bytes(int(bits[i : i + 8], 2) for i in range(0, len(bits) - 7, 8)))
+def _from_bits(bits: str) -> str:
+    """The text in bytes of eight bits each."""
+    return _first_readable(bytes, (int(bits[i : i + 8], 2) for i in range(0, len(bits) - 7, 8)))
 
 
 def _from_escapes(run: str) -> str:
@@ -331,14 +314,14 @@ def _from_morse(run: str) -> str:
     return decoded if len(decoded.replace(" ", "")) >= 8 else ""
 
 
-_DECODERS = (
+_DECODERS: tuple[_Decoder, ...] = (
     (_BASE64, _from_base64),
     (_HEX, _from_hex),
     (_PERCENT, lambda run: unquote(unquote(run)).replace("+", " ")),
     (_BASE32, _from_base32),
     (_BASE85, _from_base85),
     (BRAILLE_RUN, from_braille),
-    (_BINARY, _from_binary),
+    (_BINARY, lambda run: _from_bits(re.sub(r"\D", "", run))),
     (_DECIMAL, _from_numbers),
     (_ENTITIES, html.unescape),
     (_ESCAPES, _from_escapes),

@@ -66,6 +66,7 @@ _MODEL = (
     r"software) agents?|agents?|(?:chat)?gpt(?:-\w{1,24})?|claude|gemini|copilot|llama|mistral|grok|siri|bots?|neural network|"
     r"automated (?:readers?|systems?|tools?|processors?)|machine readers?|summari[sz]ers?|crawlers?)"
 )
+_MODEL_NEEDS = "ai|a.i.|llm|model|assistant|chatbot|agent|gpt|claude|gemini|copilot|llama|mistral|grok|siri|neural|software|bot|machine|automated|summari|crawler"
 _SECRETS = (
     r"(?:passwords?|passphrases?|api[\s_-]?keys?|access tokens?|tokens?|secrets?|credentials?|private keys?|"
     r"ssh keys?|session cookies?|cookies|(?:chat|conversation|message) (?:history|log|transcript)s?|"
@@ -176,13 +177,13 @@ CUES: tuple[Cue, ...] = (
     _cue("disguise", 0.5, "decode|decrypt|decipher|unscramble|rot13|base64|backwards|reverse|convert|translate|read",
          _ORDER, r"(?:decode|decrypt|decipher|unscramble|convert|translate|read|reverse)\b[^.!?\n]{0,50}?\b(?:and|then)\s+(?:follow|obey|execute|run|do|carry out|act on|comply|perform)\b"),
     # Addressing the model.
-    _cue("address", 0.6, "|".join(("ai", "a.i.", "llm", "model", "assistant", "chatbot", "agent", "gpt", "claude", "gemini", "copilot", "llama", "mistral", "grok", "siri", "neural", "software", "bot", "machine", "automated", "summari", "crawler")),
+    _cue("address", 0.6, _MODEL_NEEDS,
          r"(?:\b(?:attention|dear|hello|hey|hi|listen|note (?:to|for)|notes? to (?:any|the|all)|message (?:to|for)|instructions? (?:to|for)|for|to|calling|reminder (?:to|for)|warning to|memo to)\s*[,:]?\s+(?:any |all |every |the |an? |my |whichever |future |other |your )*", _MODEL,
          r"s?\s*(?:[:,!—–]|\b(?:reading|reads?|process|that|who|which|only|eyes|summari|index|pars|assist|answer|handl|review|see|access|scann|retriev|using|working)))"),
     _cue("address", 0.55, "if you|since you|because you|when you|whoever|as a|you, |once you|after you|as soon as you",
          r"\b(?:if|since|because|when) (?:you|whoever)(?: are|'re| is)? (?:an? |the |reading |any )?(?:[\w-]{1,30} )?", _MODEL, r"\b|\bas an? (?:good |helpful |large |obedient |loyal )?(?:", _MODEL, r")\b[,]? (?:you|please|it is)|\byou, (?:the |as |an? )?", _MODEL, r"\b"
          r"|\b(?:if|when|once|after|as soon as) you(?:'re| are)? (?:read|see|reading|seeing|process|retriev|load|summari|pars)\w{0,24}\s+(?:this|these|the following)"),
-    _cue("address", 0.35, "|".join(("ai", "a.i.", "llm", "model", "assistant", "chatbot", "agent", "gpt", "claude", "gemini", "copilot", "llama", "mistral", "grok", "siri", "neural", "software", "bot", "machine", "automated", "summari", "crawler")),
+    _cue("address", 0.35, _MODEL_NEEDS,
          r"\b(?:any|every|all|the|an?|this|each|your)?\s*", _MODEL, r"s?(?: (?:reading|processing|summari[sz]ing|that (?:reads?|process\w{0,24}|retriev\w{0,24}|summari\w{0,24}|index\w{0,24}|sees?|handles?)|which (?:reads?|process\w{0,24})|who (?:reads?|process\w{0,24})|indexing|parsing|retrieving|assisting|answering|handling|reviewing|evaluating|in charge)[^.!?]{0,50}?)?\s+(?:must|should|shall|has to|have to|is (?:required|instructed|ordered|asked|obliged|expected|to)|are (?:required|instructed|ordered|asked|obliged|expected|to)|needs? to|will now|is hereby)\b"),
     # Standing orders.
     _cue("trigger", 0.5, "user|human|owner|customer|holder|operator|someone|anyone|anybody|person|reader|you're|you are",
@@ -336,8 +337,11 @@ def cues_in(folded: str, on_step: Callable[[], None] = lambda: None) -> Iterator
     Args:
         on_step: is called now and then; it may raise an error to stop.
     """
-    occurring = (need for need in _NEEDS if need in folded)
-    places = {need: _starts(need, folded) for need in occurring}
+    places = {
+        need: [match.start() for match in re.finditer(re.escape(need), folded)]
+        for need in _NEEDS
+        if need in folded
+    }
     on_step()
     for cue in CUES:
         needed = sorted(place for need in cue.needs for place in places.get(need, ()))
@@ -350,10 +354,6 @@ def cues_in(folded: str, on_step: Callable[[], None] = lambda: None) -> Iterator
                 yield CueMatch(cue.kind, cue.weight, match.start(), match.end())
         if needed:
             on_step()
-
-
-def _starts(needed: str, text: str) -> list[int]:
-    return [match.start() for match in re.finditer(re.escape(needed), text)]
 
 
 def _windows(places: Sequence[int], length: int) -> Iterator[tuple[int, int]]:
@@ -383,11 +383,8 @@ def talk_of_attacks(folded: str) -> list[tuple[int, int]]:
 
     Words within URLs and email addresses do not count.
     """
-    return [match.span() for match in _ABOUT.finditer(_ADDRESS.sub(_blank, folded))]
-
-
-def _blank(match: re.Match[str]) -> str:
-    return " " * len(match[0])
+    without_addresses = _ADDRESS.sub(lambda match: " " * len(match[0]), folded)
+    return [match.span() for match in _ABOUT.finditer(without_addresses)]
 
 
 def quotations(text: str) -> list[tuple[int, int]]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from memvault.model.graph import EdgeOrigin, GraphEdge, GraphNode, NodeKind, NoteGraph
@@ -142,16 +143,14 @@ def with_entities(
     return NoteGraph(graph.node, graph.edges + edges, graph.entities + nodes)
 
 
+@dataclass(frozen=True, slots=True)
 class _RelationReader:
     """Reads a note's sentences, using the names and links of the whole vault."""
 
-    def __init__(
-        self, memory: Memory, links: LinkIndex, memories: Mapping[str, Memory], names: NameMatcher
-    ) -> None:
-        self._memory = memory
-        self._links = links
-        self._memories = memories
-        self._names = names
+    memory: Memory
+    links: LinkIndex
+    memories: Mapping[str, Memory]
+    names: NameMatcher
 
     def named_nodes(self, sentence: MarkedSentence) -> list[NamedNode]:
         """The nodes that a sentence links or names, each with its relation."""
@@ -164,13 +163,13 @@ class _RelationReader:
                 previous_end = max(previous_end, named.end)
                 named_nodes.append(named)
         linked = sorted((named.start, named.end) for named in named_nodes)  # none overlaps another
-        for mention in self._names.find(
-            sentence.text, exclude=self._memory.id, heading=sentence.heading
+        for mention in self.names.find(
+            sentence.text, exclude=self.memory.id, heading=sentence.heading
         ):
             # Of the links that start before the mention's end, only the last can overlap it.
             index = bisect_left(linked, (mention.end, 0)) - 1
             if index < 0 or linked[index][1] <= mention.start:
-                named = _mentioned(mention, self._names)
+                named = _mentioned(mention, self.names)
                 named.certain = named.certain or sentence.is_value(named.start, named.end)
                 named_nodes.append(named)
         relate(sentence, named_nodes)
@@ -184,15 +183,15 @@ class _RelationReader:
             origin = EdgeOrigin.FRONTMATTER
         elif link.relation:
             origin = EdgeOrigin.FIELD
-        path = self._links.resolve(link.target, self._memory.path) if link.target else None
-        memory = self._memories.get(path) if path is not None else None
+        path = self.links.resolve(link.target, self.memory.path) if link.target else None
+        memory = self.memories.get(path) if path is not None else None
         if memory is not None:
             return NamedNode(memory.id, None, link.relation or "", origin, weight)
         concept = concept_of(link)
         if concept is None:
             return None
         id, name = concept
-        node = GraphNode(id, NodeKind.CONCEPT, self._names.spelling(id) or name)
+        node = GraphNode(id, NodeKind.CONCEPT, self.names.spelling(id) or name)
         return NamedNode(id, node, link.relation or "", origin, weight)
 
     def frontmatter(self, note: ParsedNote) -> Iterator[tuple[MarkedSentence, list[NamedNode]]]:
@@ -213,7 +212,7 @@ class _RelationReader:
         for text in field_values(value):
             name = self._name_in_value(text, kind)
             if name is not None:
-                named = _named_node(name, self._names, EdgeOrigin.FRONTMATTER, FIELD_WEIGHT)
+                named = _named_node(name, self.names, EdgeOrigin.FRONTMATTER, FIELD_WEIGHT)
                 named.relation = key
                 yield _valued(key, text, named)
 
@@ -222,9 +221,9 @@ class _RelationReader:
         spelled like a name of the vault."""
         if kind is not None:
             entity = Name(text, named_entity(kind, text), kind, None, NameRank.NAMED)
-            return self._names.lookup(text) or self._names.lookup(text, kind) or entity
+            return self.names.lookup(text) or self.names.lookup(text, kind) or entity
         mentions_of_whole = [
-            m for m in self._names.find(text) if m.end - m.start == len(text) and m.certain
+            m for m in self.names.find(text) if m.end - m.start == len(text) and m.certain
         ]
         return mentions_of_whole[0].name if mentions_of_whole else None
 
@@ -232,17 +231,17 @@ class _RelationReader:
         for tag in note.tags:
             sentence = MarkedSentence(tag.sentence or f"tags: {tag.name}", tag.line)
             for id, level in tag_levels(tag.name):
-                node = GraphNode(id, NodeKind.TAG, self._names.spelling(id) or level)
+                node = GraphNode(id, NodeKind.TAG, self.names.spelling(id) or level)
                 yield sentence, [NamedNode(id, node, TAGGED, EdgeOrigin.TAG, TAG_WEIGHT)]
 
     def project(self) -> Iterator[tuple[MarkedSentence, list[NamedNode]]]:
         """The project that the note belongs to."""
-        project = self._memory.project
+        project = self.memory.project
         if project:
-            name = self._names.lookup(project, NodeKind.PROJECT) or Name(
+            name = self.names.lookup(project, NodeKind.PROJECT) or Name(
                 project, project_entity(project), NodeKind.PROJECT, None, NameRank.IDENTIFIER
             )
-            named = _named_node(name, self._names, EdgeOrigin.FRONTMATTER, PROJECT_WEIGHT)
+            named = _named_node(name, self.names, EdgeOrigin.FRONTMATTER, PROJECT_WEIGHT)
             named.relation = PROJECT
             yield _valued(PROJECT, project, named)
 
