@@ -9,13 +9,11 @@ from typing import NamedTuple
 from memvault.model.months import MONTHS, WEEKDAYS
 from memvault.search.times.cldr_times import MONTH_NAMES, relative_times, table_of
 from memvault.search.times.time_words import ASKING, WORDS
-from memvault.stores.vectors.languages import (
-    function_words_by_language,
-    is_function_word,
-)
+from memvault.stores.vectors.languages import function_words_by_language, is_function_word
 from memvault.text.words import STOP_WORDS, letter_runs, without_accents
 
 _LATIN = ("german", "french", "spanish", "italian", "portuguese", "dutch", "polish")
+UNSPACED = ("japanese", "chinese")
 
 
 class QuestionLanguages(NamedTuple):

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from functools import cache, lru_cache
 
-from memvault.search.question_languages import languages_of
-from memvault.stores.vectors.languages import UNSPACED
+from memvault.search.question_languages import UNSPACED, languages_of
 from memvault.text.words import folded
 
 _TO_DO = re.compile(

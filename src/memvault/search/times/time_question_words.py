@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import NamedTuple
 
-from memvault.search.question_languages import languages_of
+from memvault.search.question_languages import UNSPACED, languages_of
 from memvault.search.task_words import (
     OPEN_TASKS,
     asks_for_tasks,
@@ -17,7 +17,7 @@ from memvault.search.task_words import (
 )
 from memvault.search.times.time_patterns import PAST
 from memvault.search.times.time_words import ASKING, HAPPENED, OCCASIONS
-from memvault.stores.vectors.languages import LANGUAGES, UNSPACED, is_function_word
+from memvault.stores.vectors.languages import LANGUAGES, is_function_word
 from memvault.text.words import STOP_WORDS, composed, without_accents
 
 _WORD = re.compile(r"[^\W_]+")

@@ -14,7 +14,7 @@ from itertools import islice
 
 from memvault.model.months import WEEKDAYS
 from memvault.search import question_languages
-from memvault.search.question_languages import languages_of
+from memvault.search.question_languages import UNSPACED, languages_of
 from memvault.search.times.cldr_times import (
     MONTH_NAMES,
     NEAR_DAYS,
@@ -29,7 +29,7 @@ from memvault.search.times.time_meanings import (
     in_english,
 )
 from memvault.search.times.time_words import WORDS
-from memvault.stores.vectors.languages import LANGUAGES, UNSPACED, is_function_word
+from memvault.stores.vectors.languages import LANGUAGES, is_function_word
 from memvault.text.words import without_accents
 
 _WEEKDAYS_WITHOUT_ON = ("french", "italian")  # where "Monday" is written for "on Monday"

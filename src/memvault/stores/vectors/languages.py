@@ -134,8 +134,6 @@ _ASKING_WORDS = {
 }
 _ASKS = {language: frozenset(words.split()) for language, words in _ASKING_WORDS.items()}
 LANGUAGES = tuple(sorted({*_COMMON_WORDS, *_LANGUAGE_OF_SCRIPT} - {"english"}))
-UNSPACED = ("japanese", "chinese")  # of questions only: their texts are divided into characters
-_SPOKEN = ("english", *LANGUAGES, *UNSPACED)
 _SAMPLE_CHARS = 1_000  # characters of a text by which its language is detected
 _FEWEST_WORDS = 2
 _SURELY_ENGLISH = 7  # common English words; texts in other languages have fewer
@@ -248,7 +246,7 @@ def is_function_word(word: str, language: str) -> bool:
 @lru_cache(maxsize=20_000)  # each word of a question is checked in all languages
 def _languages_of_function_word(word: str) -> tuple[str, ...]:
     """The languages in which a word is a function word."""
-    return tuple(name for name in _SPOKEN if _has_function_word(name, word))
+    return tuple(name for name in ("english", *LANGUAGES) if _has_function_word(name, word))
 
 
 def _has_function_word(language: str, word: str) -> bool:
