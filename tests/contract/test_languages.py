@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memvault.search.question_languages import is_function_word_in
 from memvault.stores.vectors import VectorStore, bm25, languages
 from tests.chunk_hits import chunk_hits
 from tests.contract.language_vaults import FINNISH, GERMAN, HINDI, JAPANESE, KOREAN, POLISH, RUSSIAN
@@ -117,6 +118,17 @@ def test_function_words_count_less_in_their_own_language_only() -> None:
 def test_words_that_ask_are_function_words(question: str, language: str, asks: str) -> None:
     (term,) = bm25.query(asks, (language,)).indices[:1]
     assert weights(question, language)[term] == pytest.approx(bm25.FUNCTION_WORD_WEIGHT)
+
+
+@pytest.mark.parametrize(
+    ("question", "asks"),
+    [("会議は何ですか", "何"), ("プールはどこですか", "どこ"), ("泳池在哪里", "哪里")],
+)
+def test_words_that_ask_are_function_words_in_questions_without_spaces(
+    question: str, asks: str
+) -> None:
+    assert is_function_word_in(question, asks)
+    assert not is_function_word_in("Where is the pool?", asks)
 
 
 def test_words_that_questions_are_full_of_count_half_in_english_only() -> None:

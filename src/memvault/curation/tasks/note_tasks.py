@@ -228,11 +228,11 @@ CRITICAL_TYPES = frozenset({*(topic.value for topic in SensitiveTopic), "contrac
 
 
 def unverified(note: IndexedNote) -> CurationTask | None:
-    """A task for a sensitive fact that somebody else wrote and the person has not verified.
+    """A task for what somebody else wrote on a sensitive matter and the person has not verified.
 
-    Sensitive are legal, financial and policy facts (triple 2.6), by the title, the tags and the
-    names of the properties. Only what a client stored, facts, decisions and notes of a critical
-    type count, and no ephemeral ones.
+    Legal, financial, medical and policy matters are sensitive (triple 2.6), by the title, the tags
+    and the names of the properties. Only what a client stored, facts, decisions and notes of a
+    critical type count, and no ephemeral ones.
     """
     memory = note.memory
     is_confirmed = memory.verified or memory.provenance.is_person

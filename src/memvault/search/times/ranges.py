@@ -114,7 +114,7 @@ def range_between(
         first_span = first_span.earlier(1) if last_span.last < first_span.first else first_span
     if (before := weekday_before(start, end, last_span)) is not None:
         first_span = before
-    if last_span.last < first_span.first:
+    if last_span.last < first_span.first and not _BARE_DAY.fullmatch(beginning):
         last_span = next_such(end, last_span, calendar.today) or last_span
     is_too_long = names_no_year(start) and last_span.last - first_span.first > _LONGEST
     if last_span.last < first_span.first or is_too_long:

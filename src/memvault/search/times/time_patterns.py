@@ -180,7 +180,7 @@ WRITTEN_RANGE = re.compile(
     rf"|{_OF_WEEK}?(?P<day>\d{{1,2}}{_NTH})(?:(?:(?<=\D) ?[-–—] ?|[-–—]|{_UNTIL}){_OF_WEEK}?"
     rf"| ?[-–—] ?{_OF_WEEK})(?P<of_month>{_WHOLE_DAY})"
     rf"|(?P<of>(?:{_ENGLISH_MONTH})\b\.?) (?P<from>\d{{1,2}}){_NTH}[-–—]"
-    rf"(?P<to>\d{{1,2}}){_NTH}(?![\d:-]| ?[ap]\.?m\b)(?P<year>{_YEAR_OF_DAY}))(?![\w-])"
+    rf"(?P<to>\d{{1,2}}){_NTH}(?![\d:-]| ?[ap]\.?m\b)(?P<year>{_YEAR_OF_DAY}))(?![\w-]|,? \d{{4}})"
     rf"(?!{_BEFORE_VERB})",
     re.I,
 )
