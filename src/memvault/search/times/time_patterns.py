@@ -175,10 +175,13 @@ _CLOCK = (
 _OF_WEEK = rf"(?:(?:{_WEEKDAY}|mon|tue|wed|thu|fri|sat|sun)\.?,? (?:the )?)"
 WRITTEN_RANGE = re.compile(
     rf"(?<![\w.,:/£$€–—-])(?:(?P<prep>{_PREPOSITION}|between) )?"
+    # "21 Dec - 4 Jan 2027"
     rf"(?:{_OF_WEEK}?(?P<first>{_WHOLE_DAY}){_CLOCK}(?: ?[-–—] ?|{_UNTIL})"
     rf"{_OF_WEEK}?(?P<last>{_WHOLE_DAY})"
+    # "3-10 May", "Mon 3 - Fri 7 May"
     rf"|{_OF_WEEK}?(?P<day>\d{{1,2}}{_NTH})(?:(?:(?<=\D) ?[-–—] ?|[-–—]|{_UNTIL}){_OF_WEEK}?"
     rf"| ?[-–—] ?{_OF_WEEK})(?P<of_month>{_WHOLE_DAY})"
+    # "May 3-10, 2027"
     rf"|(?P<of>(?:{_ENGLISH_MONTH})\b\.?) (?P<from>\d{{1,2}}){_NTH}[-–—]"
     rf"(?P<to>\d{{1,2}}){_NTH}(?![\d:-]| ?[ap]\.?m\b)(?P<year>{_YEAR_OF_DAY}))(?![\w-]|,? \d{{4}})"
     rf"(?!{_BEFORE_VERB})",
