@@ -18,7 +18,7 @@ from memvault.search.times.time_question_words import words_beyond
 from memvault.stores.vectors import bm25
 from memvault.stores.vectors.languages import LANGUAGES
 from memvault.text.stems import stems
-from memvault.text.words import without_accents
+from memvault.text.words import some_words, without_accents
 
 # "How do I show recent files?" asks for instructions, not for what is recent.
 _INSTRUCTION = re.compile(
@@ -97,6 +97,7 @@ _SINGLE_LETTER = re.compile(
 )  # "books on C", "on C++"
 _WORD = re.compile(r"[^\W_]+")
 _MAX_TYPE_WORDS = 2
+_TYPE_START = 4  # first letters that a type shares with the verb for it
 
 
 def asks_only_for_latest(question: str) -> bool:
@@ -146,6 +147,13 @@ def type_asked_for(question: str, types: Callable[[], Collection[str]]) -> str |
 def _bare(letter: str) -> str:
     """A letter in lower case without its accent: the first of "Apfel" and "Äpfel"."""
     return without_accents(letter.casefold())
+
+
+def begins_as_a_word_of(question: str) -> Callable[[str], bool]:
+    """A function that says whether a type begins as a word of the question does: "decided" and
+    decision, "entschieden" and Entscheidung, but for the type of all notes that have none."""
+    starts = {word[:_TYPE_START] for word in set(some_words(question)) if len(word) > _TYPE_START}
+    return lambda kind: kind != "note" and kind.casefold()[:_TYPE_START] in starts
 
 
 def _names_one_by_number(question: str, words: Collection[str]) -> bool:

@@ -21,6 +21,7 @@ from memvault.search.lists.general_questions import (
     asks_for_fact,
     asks_only_for_latest,
     asks_only_for_person,
+    begins_as_a_word_of,
     type_asked_for,
 )
 from memvault.search.lists.named_groups import (
@@ -55,7 +56,6 @@ GROUP_SHARE = 0.7  # of the results, at most, for the notes of a folder or tag t
 MAX_TITLED = 3  # notes with a time in their title that begin the notes of it
 MIN_DAYS = 2  # notes with a day of their own that have it
 MAX_NAMING_WORDS = 4  # words of a question that name a folder, project or title
-TYPE_START = 4  # first letters that a type shares with the verb for it
 MAX_TASK_WORDS = 4  # words of a question that say which tasks it asks for
 
 
@@ -194,12 +194,12 @@ class Listing:
         group = None if asks_for_fact(question) else type_asked_for(question, catalogue.groups)
         if group is None or not (memories := notes_in_group(group, catalogue, scope)):
             return []
+        named = notes_named(group, catalogue, scope)
+        if not all(is_of_folders(memory, memories) for memory in named):
+            return []
         nearest = self._hybrid.search(question, POOL_SIZE, scope)
         place = {hit.memory.id: place for place, hit in enumerate(nearest)}
         memories.sort(key=lambda memory: place.get(memory.id, len(place)))
-        named = notes_named(group, catalogue, scope)
-        if any(not is_of_folders(memory, memories) for memory in named):
-            return []
         memories = distinct_by([*named, *memories], lambda memory: memory.id)
         return self._hits_of(question, memories[: round(GROUP_SHARE * limit)])
 
@@ -282,7 +282,7 @@ class Listing:
         of_time = time.all_of_this_time(dated, catalogue.days_named, memories_with_tasks)
         both = [*titled, *of_time] if len(titled) <= MAX_TITLED else [*of_time, *titled]
         memories = distinct_by(both, lambda memory: memory.id)
-        is_of_type = _begins_as_a_word_of(question)
+        is_of_type = begins_as_a_word_of(question)
         memories.sort(key=lambda memory: not is_of_type(memory.type))
         memories.sort(key=lambda memory: memory.id not in first_ids)
         return memories, {memory.id for memory in memories_with_tasks}
@@ -391,10 +391,3 @@ def _property_notice(count: int, shown_count: int, compared_key: str | None) -> 
 
 def _words(text: str) -> set[str]:
     return set(some_words(text))
-
-
-def _begins_as_a_word_of(question: str) -> Callable[[str], bool]:
-    """A function that says whether a type begins as a word of the question does: "decided" and
-    decision, "entschieden" and Entscheidung, but for the type of all notes that have none."""
-    starts = {word[:TYPE_START] for word in _words(question) if len(word) > TYPE_START}
-    return lambda kind: kind != "note" and kind.casefold()[:TYPE_START] in starts

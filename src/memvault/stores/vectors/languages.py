@@ -233,23 +233,12 @@ def function_words(text: str, language: str) -> list[str]:
     return [word for word in words_of(text) if is_function_word(word, language)]
 
 
-@lru_cache(maxsize=20_000)
 def is_function_word(word: str, language: str) -> bool:
     """Whether a word is a function word of a language, as "what" is in English.
 
     Args:
         language: "english", one of `LANGUAGES`, "chinese" or "japanese".
     """
-    return _has_function_word(language, word)
-
-
-@lru_cache(maxsize=20_000)  # each word of a question is checked in all languages
-def _languages_of_function_word(word: str) -> tuple[str, ...]:
-    """The languages in which a word is a function word."""
-    return tuple(name for name in ("english", *LANGUAGES) if _has_function_word(name, word))
-
-
-def _has_function_word(language: str, word: str) -> bool:
     if word in _ASKS.get(language, ()):
         return True
     if language in WITHOUT_STEMMER:
@@ -257,6 +246,12 @@ def _has_function_word(language: str, word: str) -> bool:
     return language not in _WITHOUT_STOP_WORDS and not (
         _without_function_words(language).embed_query(word).indices
     )
+
+
+@lru_cache(maxsize=20_000)  # each word of a question is checked in all languages
+def _languages_of_function_word(word: str) -> tuple[str, ...]:
+    """The languages in which a word is a function word."""
+    return tuple(name for name in ("english", *LANGUAGES) if is_function_word(word, name))
 
 
 @cache
